@@ -167,7 +167,7 @@ def test_what_a_file_is_read_as_is_said_and_can_be_changed(tmp_path):
         "".join(f"{i % 7},5;{i % 12 + 1:02}/04/2024;{'no' if i % 7 > 3 else 'yes'}\n" for i in range(40))
     )
     line = refused(call("cv", path, "-t", "c3"), UNREADABLE)
-    assert "'01/04/2024' is 1 April 2024 or 4 January 2024; say which with --dates dmy or --dates mdy" in line
+    assert "'01/04/2024' is 1 April 2024 or 4 January 2024; choose with --dates dmy or --dates mdy" in line
     result = call("cv", path, "-t", "c3", "--dates", "dmy")
     assert result.exit_code == 0, result.output
     told = " ".join(result.stdout.split())

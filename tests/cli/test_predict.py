@@ -38,7 +38,7 @@ def test_what_is_no_model_is_refused(model, tmp_path):
     assert "No such file" in refused(call("predict", tmp_path / "absent", CHURN), NOT_A_MODEL)
     damaged = tmp_path / "damaged"
     damaged.write_bytes(model.read_bytes()[:-9])
-    assert "not a complete one" in refused(call("show", damaged), NOT_A_MODEL)
+    assert "incomplete" in refused(call("show", damaged), NOT_A_MODEL)
 
 
 def test_numbers_have_no_probabilities(tmp_path):

@@ -54,7 +54,7 @@ def test_sparse(tmp_path):
         ("@relation r\n@attribute a {x,y}\n@data\nz\n", r"line 4 .*'z' is not one of \['x', 'y'\]"),
         ("@relation r\n@attribute a relational\n@data\n", "line 2 .*attribute 'a' has the type 'relational'"),
         ("@relation r\n@attribute a\n@data\n", "line 2 .*needs a name and a type"),
-        ("a,b\n", "line 1 .*was expected"),
+        ("a,b\n", "line 1 .*expected @relation"),
         ("@relation r\n", "has no @data line"),
     ],
 )

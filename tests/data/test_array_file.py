@@ -45,7 +45,7 @@ def test_truncated(tmp_path, n_bytes):
     file = tmp_path / "a"
     write_arrays(file, {}, ARRAYS)
     file.write_bytes(file.read_bytes()[:n_bytes])
-    with pytest.raises(ArrayFileError, match="is not a crosscut file, or not a complete one"):
+    with pytest.raises(ArrayFileError, match="is not a crosscut file, or is incomplete"):
         read_arrays(file)
 
 

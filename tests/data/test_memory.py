@@ -67,5 +67,5 @@ def test_a_packed_file_larger_than_memory_is_given_up(tmp_path, monkeypatch):
         file.write(b"x,y\n")
         for _ in range(20):
             file.write(b"1,a\n" * (4 << 20))
-    with pytest.raises(MemoryError, match=r"the unpacked .*bomb.csv.gz.* Stream"):
+    with pytest.raises(MemoryError, match=r"the decompressed .*bomb.csv.gz.* Stream"):
         read_file(path)

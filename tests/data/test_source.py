@@ -26,7 +26,7 @@ def test_truncated_file(tmp_path):
     paths = write_pieces(table_of(0, 500), tmp_path, 2)
     last = tmp_path / "part-001.parquet"
     last.write_bytes(last.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"part-001\.parquet' cannot be read; it is damaged, not complete"):
+    with pytest.raises(ValueError, match=r"part-001\.parquet' cannot be read; it is damaged, incomplete"):
         TreeClassifier().fit(paths, "y")
 
 
@@ -79,14 +79,14 @@ def test_no_permission(tmp_path, monkeypatch):
 
     paths = write_pieces(table_of(0, 100), tmp_path, 1)
     monkeypatch.setattr(ParquetFile, "contents", refuse)  # root, who may run this, may read everything
-    with pytest.raises(PermissionError, match=r"part-000\.parquet' may not be read: Permission denied"):
+    with pytest.raises(PermissionError, match=r"part-000\.parquet' cannot be read: Permission denied"):
         TreeClassifier().fit(paths, "y")
 
 
 def test_what_cannot_be_found(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file matches"):
         Source(tmp_path / "*.parquet")
-    with pytest.raises(FileNotFoundError, match="has no file of a kind"):
+    with pytest.raises(FileNotFoundError, match="has no file with a supported ending"):
         Source(tmp_path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         Source(tmp_path / "rows.parquet")

@@ -83,7 +83,7 @@ def test_names():
     for X, names, match in [
         (np.eye(2), ["a"], "names has 1 entries, but X has 2 columns"),
         (np.eye(2), ["a", "a"], r"repeated: \['a'\]"),
-        (mixed(), ["age", "income"], r"names asks for \['income'\]"),
+        (mixed(), ["age", "income"], r"names contains \['income'\]"),
         ([["x", 1], ["y", 2]], ["a"], "names has 1 entries"),
     ]:
         with pytest.raises(ValueError, match=match):

@@ -8,7 +8,7 @@ from crosscut.data.threads import n_threads
 
 
 def test_no_jobs_is_an_error():
-    with pytest.raises(ValueError, match="n_jobs == 0 has no meaning"):
+    with pytest.raises(ValueError, match="n_jobs must not be 0"):
         n_threads(0)
 
 

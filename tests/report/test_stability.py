@@ -9,7 +9,7 @@ def test_all_agree_on_what_is_certain():
     told = stability(TreeClassifier(cv=5).fit(X, X[:, 0] > 1.5).fit_)
     assert told["agreed_levels"] == told["levels"] == 1
     assert told["words"] == [
-        "All 5 folds ask the same question as the final tree, if at slightly different values."
+        "All 5 fold trees split on the same column as the final tree, at similar values."
     ]
 
 
@@ -23,8 +23,8 @@ def test_words_count_the_folds_that_ask_the_same_columns():
     assert told["f"][-1] > 1
     asked = [int(tree.feature[0]) for tree in model.cv_trees_]
     assert told["questions"][0]["folds"] == asked.count(int(model.tree_.feature[0]))
-    assert told["words"][0].startswith("All 5 folds ask about x0 first")
-    assert f"Of the {len(told['questions'])} questions" in told["words"][1]
+    assert told["words"][0].startswith("All 5 fold trees split on x0 first")
+    assert f"Of the {len(told['questions'])} splits" in told["words"][1]
 
 
 def test_nodes_are_in_the_same_place_if_the_columns_above_are_the_same():
@@ -51,4 +51,4 @@ def test_nodes_are_in_the_same_place_if_the_columns_above_are_the_same():
 def test_no_test_at_all():
     told = stability(TreeClassifier(cv=2, min_samples_leaf=9).fit([[0.0], [1.0]] * 4, [0, 1] * 4).fit_)
     assert told["levels"] == 0
-    assert "No tree has a test" in told["words"][0]
+    assert "No tree has a split" in told["words"][0]

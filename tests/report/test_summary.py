@@ -22,7 +22,7 @@ def test_classification():
     assert summary["pruning"]["n_leaves"][chosen] == model.get_n_leaves()
     assert summary["cost"]["speedup_in_rows"] >= 1  # of growing, though the trees were pruned afterwards
     assert "11 trees were grown together" in summary["cost"]["words"]
-    assert "nodes of few rows are searched tree by tree" in summary["cost"]["words"]
+    assert "small nodes are searched tree by tree" in summary["cost"]["words"]
 
 
 def test_regression():
@@ -47,7 +47,7 @@ def test_the_cost_says_what_is_shared():
         summarize(TreeClassifier(cv=5, max_depth=2, class_weight=weight).fit(X, y))["cost"]["words"]
         for weight in (None, "balanced")
     ]
-    assert "times as many rows to visit" in words[0]
+    assert "times as many row visits" in words[0]
     assert "6 trees were grown one by one" in words[1]
 
 

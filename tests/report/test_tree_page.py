@@ -92,7 +92,7 @@ def test_trees_without_a_test_have_a_report(tmp_path):
     random = np.random.default_rng(1)
     model = TreeClassifier(min_samples_leaf=31).fit(random.normal(size=(60, 2)), random.integers(0, 2, 60))
     assert model.tree_.n_leaves == 1
-    assert "No tree has a test" in written(model, tmp_path)
+    assert "No tree has a split" in written(model, tmp_path)
 
 
 def test_a_tree_without_folds_has_no_report(tmp_path):

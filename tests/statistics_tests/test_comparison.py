@@ -60,7 +60,7 @@ def test_one_sentence(table):
     assert str(compare(noise, good)).endswith("so the second is better.")
     assert str(compare(good, noise)).endswith("so the first is better.")
     a, b = (TreeRegressor(cv=5, max_depth=depth).fit(X, X[:, 1] + y) for depth in (5, 6))
-    assert str(compare(a, b)).endswith("so these rows do not tell which is better.")
+    assert str(compare(a, b)).endswith("so the difference is not significant.")
 
 
 def test_only_what_can_be_compared_is(table):

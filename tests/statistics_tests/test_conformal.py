@@ -179,7 +179,7 @@ def test_what_cannot_be_guaranteed():
         model.predict_interval(X, method="naive")
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         model.predict_interval(X, level=90)
-    with pytest.raises(ValueError, match="holds some out again"):
+    with pytest.raises(ValueError, match="hold out each row once"):
         TreeRegressor(cv=RepeatedKFold(n_splits=3, n_repeats=2)).fit(X, y).predict_interval(X)
     with pytest.raises(ValueError, match="'score' or 'adaptive'"):
         TreeClassifier(cv=5).fit(X, y > 0).predict_set(X, method="naive")

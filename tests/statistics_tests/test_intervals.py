@@ -143,7 +143,7 @@ def shown(cv, copies):
     """The same results of rows that are given several times, each row with its copies in a group."""
     n, k = len(cv.y), copies
     rows = (np.repeat(cv.rows, k) * k).reshape(-1, k) + np.arange(k)
-    y, said = np.repeat(cv.y, k), np.repeat(cv.said, k, axis=0)
+    y, said = np.repeat(cv.y, k), np.repeat(cv.fold_values, k, axis=0)
     made = Validation(y, cv.classes, rows.ravel(), cv.row_start * k, said)
     made.groups = np.repeat(np.arange(n), k)
     made.weights = None if cv.weights is None else np.repeat(cv.weights, k)

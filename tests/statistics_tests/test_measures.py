@@ -75,7 +75,7 @@ def test_area_under_the_curve_has_delongs_variance():
     model = TreeClassifier(cv=4, max_depth=3, random_state=0, scoring="roc_auc").fit(X, y)
     cv = model.fit_.validation
     found = [
-        delong(y[cv.rows[begin:end]], cv.said[begin:end, 1])
+        delong(y[cv.rows[begin:end]], cv.fold_values[begin:end, 1])
         for begin, end in zip(cv.row_start[1:-1], cv.row_start[2:], strict=True)
     ]
     area, variance = np.transpose(found)
@@ -130,8 +130,8 @@ def test_rules_have_measures_too():
     ("measure", "message"),
     [
         ("r2", r"one of \['zero_one', 'log', 'brier'\]"),
-        ("guess", "'guess' was given"),
-        (np.eye(2), "a line and a column per class"),
+        ("guess", "not 'guess'"),
+        (np.eye(2), "a row and a column per class"),
         (lambda a, b: 0.5, "one finite loss for each of 150 rows"),
         (lambda a, b: np.where(a == b, np.nan, 1), "one finite loss"),
     ],

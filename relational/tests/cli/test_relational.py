@@ -71,7 +71,7 @@ def test_a_model_that_cannot_be_used(application, tmp_path):
     assert "no such file" in refused(call("predict", saved, tmp_path / "none.s"), UNREADABLE)
     assert "directory" in refused(call("relational", application, "--save", tmp_path), UNWRITABLE)
     saved.write_bytes(saved.read_bytes()[:-3])
-    assert "not a complete one" in refused(call("show", saved), NOT_A_MODEL)
+    assert "incomplete" in refused(call("show", saved), NOT_A_MODEL)
 
 
 def test_files_that_cannot_be_read(application):

@@ -65,7 +65,7 @@ def write_out_of_fold(path: Path, model: BaseEstimator, target: str, rows: NDArr
     if classes is None:
         columns += [truth.tolist(), prediction.tolist()]
     else:
-        columns += [classes[truth].tolist(), classes[prediction].tolist(), *validation.said.T.tolist()]
+        columns += [classes[truth].tolist(), classes[prediction].tolist(), *validation.fold_values.T.tolist()]
         headings += [f"{target} = {label}" for label in classes]
     lines = sorted(zip(*columns, strict=True), key=lambda line: line[:2])
     write_csv(path, headings, lines)

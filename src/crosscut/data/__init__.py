@@ -1,1 +1,1 @@
-"""Files and frames become typed columns, ranks, a table and a target."""
+"""Turn files and frames into typed columns, ranks, a table and a target."""

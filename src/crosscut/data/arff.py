@@ -1,4 +1,4 @@
-"""Weka's ARFF files: attributes with their types, then one line per row."""
+"""Read Weka's ARFF files: attributes with their types, then one line per row."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(?:\s|(?=\{{))(.*)", re.IGNORECASE)
-_KIND = re.compile(rf"(\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:{_QUOTED}|[^%'\"])*?)\s*(?:%.*)?")  # and a comment
-_CELL = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^,]*?)\s*(?:,|$)")  # with a number in sparse rows
+_KIND = re.compile(rf"(\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:{_QUOTED}|[^%'\"])*?)\s*(?:%.*)?")  # without comment
+_CELL = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^,]*?)\s*(?:,|$)")  # sparse rows: index and value
 _SPARSE = re.compile(r"(\d{1,9})\s+(.*)")
 _JAVA_TO_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'T'": "T"}
 
@@ -52,7 +52,7 @@ class Attribute:
 
     @property
     def zero(self) -> Any:
-        """What a sparse row means by leaving the cell out."""
+        """Value of a cell that a sparse row leaves out."""
         return {"numeric": 0.0, "nominal": self.categories[0] if self.categories else None}.get(self.kind)
 
     @property
@@ -76,7 +76,7 @@ class Attribute:
 
 
 class ArffFile(FileKind):
-    """An ARFF file, dense or sparse, in one part; declared categories keep their order."""
+    """An ARFF file, dense or sparse; it has one part. Declared categories keep their order."""
 
     def contents(self, place: Place) -> Contents:
         """Return the declared columns, and count the rows."""
@@ -94,9 +94,9 @@ class ArffFile(FileKind):
         with text_stream(place.path) as stream:
             lines = _lines(stream)
             attributes = _attributes(place, lines)
-            while some := list(islice(lines, rows)):
+            while block := list(islice(lines, rows)):
                 cells = []
-                for number, line in some:
+                for number, line in block:
                     with _numbered(place, number):
                         cells.append(_row(line, attributes))
                 columns = zip(attributes, zip(*cells, strict=True), strict=True)
@@ -123,13 +123,13 @@ def _attributes(place: Place, lines: Iterator[tuple[int, str]]) -> list[Attribut
             if word.startswith("@attribute"):
                 attributes.append(_attribute(line))
             elif not word.startswith("@relation"):
-                raise ValueError("@relation, @attribute or @data was expected")
+                raise ValueError("expected @relation, @attribute or @data")
     raise ValueError(f"{str(place)!r} has no @data line")
 
 
 @contextmanager
 def _numbered(place: Place, number: int) -> Iterator[None]:
-    """Name the line in errors."""
+    """Add the line number to errors."""
     try:
         yield
     except ValueError as error:
@@ -157,7 +157,9 @@ def _attribute(line: str) -> Attribute:
                 raise ValueError(f"attribute {name!r} has the date format {rest.strip()!r} with {java} twice")
             pattern = pattern.replace(java, python)
         return Attribute(name, "date", pattern=pattern)
-    raise ValueError(f"attribute {name!r} has the type {kind!r}; numeric, nominal, string and date are read")
+    raise ValueError(
+        f"attribute {name!r} has the type {kind!r}; supported are numeric, nominal, string and date"
+    )
 
 
 def _row(line: str, attributes: list[Attribute]) -> list[Any]:
@@ -167,7 +169,7 @@ def _row(line: str, attributes: list[Attribute]) -> list[Any]:
             match = _SPARSE.fullmatch(cell)
             if match is None or int(match[1]) >= len(attributes):
                 last = len(attributes) - 1
-                raise ValueError(f"{cell!r} is not an attribute's number (0 to {last}) and its value")
+                raise ValueError(f"{cell!r} is not an attribute index (0 to {last}) followed by a value")
             values[int(match[1])] = attributes[int(match[1])].value(match[2])
         return values
     cells = _cells(line)
@@ -177,7 +179,7 @@ def _row(line: str, attributes: list[Attribute]) -> list[Any]:
 
 
 def _cells(line: str) -> list[str]:
-    """Split at the commas that are not in quotes."""
+    """Split at commas outside quotes."""
     if "'" not in line and '"' not in line:
         return [cell.strip() for cell in line.split(",")]
     cells, at = [], 0

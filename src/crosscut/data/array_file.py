@@ -1,7 +1,7 @@
-"""Named arrays and a JSON header in one file, by the safetensors library.
+"""Store named arrays and a JSON header in one safetensors file; read Parquet and Arrow files.
 
-The header travels as the one entry of safetensors' metadata, with the version of the format and a checksum of
-header and arrays, which safetensors itself does not keep.
+The header is the only entry of the safetensors metadata. It comes with the format version and a checksum of
+header and arrays, because safetensors has no checksum.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from crosscut.data.file_kind import Place
 
 VERSION = 1
-_ENTRY = "crosscut"  # one entry only: safetensors writes several in any order
+_ENTRY = "crosscut"  # a single entry, because safetensors does not keep the order of several
 
 
 class ArrayFileError(ValueError):
-    """The file is not one of ours, or is damaged, or comes from a later version."""
+    """The file is not a crosscut file, is damaged, or has another format version."""
 
 
 def write_arrays(
     path: str | PathLike[str], header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write a header and named arrays of numbers or booleans; a file that is there is replaced as a whole.
+    """Write a header and named arrays of numbers or booleans; replace an existing file atomically.
 
     Examples
     --------
@@ -53,19 +53,19 @@ def write_arrays(
 
     stored = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     text = json.dumps(header, ensure_ascii=False, allow_nan=False)
-    about = {"version": VERSION, "crc": _checksum(text, stored), "header": text}
-    data = save(stored, metadata={_ENTRY: json.dumps(about)})
+    metadata = {"version": VERSION, "crc": _checksum(text, stored), "header": text}
+    data = save(stored, metadata={_ENTRY: json.dumps(metadata)})
     with replacing(path) as file:
         file.write(data)
 
 
 def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a header and named arrays; refuse anything that is not exactly such a file.
+    """Read a header and named arrays from a file written by :func:`write_arrays`.
 
     Raises
     ------
     ArrayFileError
-        Saying what is wrong.
+        If the file is not such a file, is damaged, or has another format version.
     OSError
         If the file cannot be opened.
     """
@@ -73,40 +73,38 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
 
     with suppress(FileNotFoundError):
         check_file(Path(path))
-    with Path(path).open("rb"):  # for Python's errors: safetensors has its own
+    with Path(path).open("rb"):  # raises Python's own errors, not those of safetensors
         pass
     try:
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
             arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
-    except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # NumPy lacks some of its types
-        raise ArrayFileError(
-            f"{str(path)!r} is not a crosscut file, or not a complete one: {error}"
-        ) from error
+    except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # a type that NumPy lacks
+        raise ArrayFileError(f"{str(path)!r} is not a crosscut file, or is incomplete: {error}") from error
     if text is None:
         raise ArrayFileError(f"{str(path)!r} is not a crosscut file")
-    about = _object(path, text)
-    version = about.get("version")
+    metadata = _object(path, text)
+    version = metadata.get("version")
     if version != VERSION:
         raise ArrayFileError(
             f"{str(path)!r} has format version {version!r}; this crosscut reads version {VERSION}"
         )
-    header = str(about.get("header"))
-    if about.get("crc") != _checksum(header, arrays):
-        raise ArrayFileError(f"{str(path)!r} is damaged: its checksum does not fit its contents")
+    header = str(metadata.get("header"))
+    if metadata.get("crc") != _checksum(header, arrays):
+        raise ArrayFileError(f"{str(path)!r} is damaged: the checksum does not match")
     return _object(path, header), arrays
 
 
 @contextmanager
 def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
-    """Write a file under another name, and rename it when it is complete (and on the disk: ``sync``)."""
+    """Write to a temporary file that replaces ``path`` when complete (``sync``: and flushed to disk)."""
     whole = Path(path)
     if whole.exists() and not whole.is_file():  # a device or a pipe has no contents to replace
         with whole.open("wb") as file:
             yield file
         return
-    whole = whole.resolve()  # what a link points to is replaced, not the link
-    partial = whole.with_name(f"{whole.name}.{secrets.token_hex(4)}.partial")  # others may write it, too
+    whole = whole.resolve()  # replace the target of a symbolic link, not the link
+    partial = whole.with_name(f"{whole.name}.{secrets.token_hex(4)}.partial")  # unique: others may write, too
     file = partial.open("xb")
     try:
         yield file
@@ -116,14 +114,14 @@ def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[Binar
         file.close()
         partial.replace(whole)
     except BaseException:
-        with suppress(OSError):  # of a full disk, once more
+        with suppress(OSError):  # a full disk fails again
             file.close()
         partial.unlink(missing_ok=True)
         raise
 
 
 def replace_text(path: str | PathLike[str], text: str) -> None:
-    """Write a text file as a whole, or not at all."""
+    """Write a text file atomically."""
     with replacing(path) as file:
         file.write(text.encode())
 
@@ -141,12 +139,12 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
 def _object(path: str | PathLike[str], text: str) -> dict[str, Any]:
     """Parse a JSON object; NaN and infinity are not JSON."""
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise ArrayFileError(f"the header of {str(path)!r} is not JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ArrayFileError(f"the header of {str(path)!r} is not a JSON object")
-    return found
+    return value
 
 
 def _refuse(name: str) -> Any:

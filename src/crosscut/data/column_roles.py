@@ -1,4 +1,4 @@
-"""Columns that no tree should test, or only with care: identifiers, free text, constants, leaks."""
+"""Find columns to leave out or to check: identifiers, free text, constants, leaks."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-FEWEST_ROWS = 20  # in fewer rows all values may differ by chance
+FEWEST_ROWS = 20  # with fewer rows, all values may differ by chance
 NEARLY_ALL = 0.9  # distinct values per row of an identifier
-MANY_WORDS = 4  # of a value on average, in free text
+MANY_WORDS = 4  # per value on average, in free text
 MANY_CATEGORIES = 50
-LEAKS = 0.999  # of the target, by one column alone
+LEAKS = 0.999  # fraction of the target that one column determines
 _KEY = re.compile(r"(^|[\W_])(id|key|uuid|guid|index|idx|row|nr|no|number)$|[a-z]I[dD]$|^c1$", re.IGNORECASE)
 
 
 class Finding(NamedTuple):
-    """What is remarkable about a column."""
+    """A column with a special role, and why."""
 
     name: str
     what: str  # "identifier", "free text", "constant", "many categories" or "leak"
-    told: str
+    reason: str
 
 
 def findings(X: pa.Table, y: NDArray[Any], *, classes: bool) -> list[Finding]:
-    """Return what is remarkable about the columns of a table, given what is to be predicted.
+    """Return the columns of a table that are not plain predictors of ``y``.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> rows = pa.table({"key": [f"k{i}" for i in range(40)], "age": [i % 7 for i in range(40)]})
-    >>> [(found.name, found.what) for found in findings(rows, np.arange(40) % 2, classes=True)]
+    >>> [(finding.name, finding.what) for finding in findings(rows, np.arange(40) % 2, classes=True)]
     [('key', 'identifier')]
     """
-    found = []
+    result = []
     codes = np.unique(y, return_inverse=True)[1] if classes else None
     for name in X.column_names:
-        finding = _usual(name, X[name]) or _leak(name, X[name], y, codes)
+        finding = _role(name, X[name]) or _leak(name, X[name], y, codes)
         if finding is not None:
-            found.append(finding)
-    return found
+            result.append(finding)
+    return result
 
 
-def _usual(name: str, column: pa.ChunkedArray) -> Finding | None:
+def _role(name: str, column: pa.ChunkedArray) -> Finding | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -75,40 +75,40 @@ def _usual(name: str, column: pa.ChunkedArray) -> Finding | None:
 def _leak(
     name: str, column: pa.ChunkedArray, y: NDArray[Any], classes: NDArray[np.int64] | None
 ) -> Finding | None:
-    """Find a column that alone gives the target away: by its values, or by one cut."""
+    """Return a finding if the column determines the target: by its values, or by one cut."""
     if len(y) < FEWEST_ROWS:
         return None
     codes = np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1)) + 1
     n = int(codes.max()) + 1
-    share = 0.0
+    fraction = 0.0
     if n <= max(2, len(y) // 20):
-        share = _explained(codes, n, y) if classes is None else _known(codes, n, classes)
-    if share < LEAKS and held_by(column.type) in {"numbers", "dates"} and not column.null_count:
+        fraction = _explained(codes, n, y) if classes is None else _purity(codes, n, classes)
+    if fraction < LEAKS and held_by(column.type) in {"numbers", "dates"} and not column.null_count:
         numbers = np.asarray(
             column.cast("float64")
             if held_by(column.type) == "numbers"
             else column.cast("timestamp[us]").cast("int64")
         )
-        share = max(share, _linear(numbers, y) if classes is None else _best_cut(numbers, classes))
-    return Finding(name, "leak", f"gives {share:.1%} of the target away") if share >= LEAKS else None
+        fraction = max(fraction, _linear(numbers, y) if classes is None else _best_cut(numbers, classes))
+    return Finding(name, "leak", f"gives {fraction:.1%} of the target away") if fraction >= LEAKS else None
 
 
-def _known(codes: NDArray[Any], n: int, classes: NDArray[np.int64]) -> float:
-    """Return the share of rows with the most frequent class of their value."""
+def _purity(codes: NDArray[Any], n: int, classes: NDArray[np.int64]) -> float:
+    """Return the fraction of rows in the most frequent class of their value."""
     n_classes = int(classes.max()) + 1
     counts = np.bincount(codes * n_classes + classes, minlength=n * n_classes).reshape(n, -1)
     return float(counts.max(axis=1).sum() / len(classes))
 
 
 def _explained(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
-    """Return the share of the variance between the values."""
+    """Return the fraction of the variance explained by the values (eta squared)."""
     sizes = np.bincount(codes, minlength=n)
     means = np.bincount(codes, y, n) / np.maximum(sizes, 1)
     return 1 - float(((y - means[codes]) ** 2).sum() / max(((y - y.mean()) ** 2).sum(), 1e-300))
 
 
 def _best_cut(numbers: NDArray[Any], classes: NDArray[np.int64]) -> float:
-    """Return the share of rows that the best threshold tells apart, of two classes."""
+    """Return the accuracy of the best threshold for two classes; 0 for more classes."""
     n = len(classes)
     if classes.max() != 1:
         return 0.0
@@ -120,7 +120,7 @@ def _best_cut(numbers: NDArray[Any], classes: NDArray[np.int64]) -> float:
 
 
 def _linear(numbers: NDArray[Any], y: NDArray[Any]) -> float:
-    """Return the share of the variance that a line explains."""
+    """Return the fraction of the variance that a linear fit explains."""
     if numbers.std() == 0 or y.std() == 0:
         return 0.0
     return float(np.corrcoef(numbers.astype(np.float64), y.astype(np.float64))[0, 1] ** 2)

@@ -1,4 +1,4 @@
-"""Types of columns in files: what they hold, and the type that holds the values of several parts."""
+"""Compare and combine the column types of files and their parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def held_by(dtype: pa.DataType) -> str:
-    """Say what kind of values a column holds; numbers of all sizes are alike."""
+    """Return the kind of values of a column; all numeric types are the same kind."""
     import pyarrow as pa
 
     if pa.types.is_boolean(dtype):
@@ -25,9 +25,9 @@ def held_by(dtype: pa.DataType) -> str:
 
 
 def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """Return the type that pyarrow finds for a text column with values of both types.
+    """Return the type that pyarrow infers for a text column with values of both types.
 
-    ``uint8`` stands for whole numbers that are all 0 or 1, which may turn out to be booleans.
+    ``uint8`` marks integers that are all 0 or 1, because pyarrow may infer booleans for the whole column.
     """
     import pyarrow as pa
 
@@ -36,7 +36,7 @@ def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     if pa.types.is_null(a):
         return b
     bit, whole = pa.uint8(), pa.int64()
-    moments = [pa.timestamp("ns"), pa.timestamp("s"), pa.date32()]  # each holds those after it
+    moments = [pa.timestamp("ns"), pa.timestamp("s"), pa.date32()]  # each can hold the following ones
     for wider, types in (
         (pa.binary(), [a, b]),
         (pa.bool_(), [bit]),
@@ -51,18 +51,18 @@ def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def settled(dtype: pa.DataType) -> pa.DataType:
-    """Return the type of a column of which all parts have been seen."""
+    """Return the final type of a column, once all parts are read."""
     import pyarrow as pa
 
     return pa.int64() if dtype == pa.uint8() else dtype
 
 
-def unified(known: pa.Schema, found: pa.Schema) -> pa.Schema:
-    """Return the types that hold the values of two files with the same columns."""
+def unified(known: pa.Schema, other: pa.Schema) -> pa.Schema:
+    """Return types that can hold the values of two files with the same columns."""
     import pyarrow as pa
 
     fields = []
-    for pair in zip(known, found, strict=True):
+    for pair in zip(known, other, strict=True):
         try:
             both = [pa.schema([field]) for field in pair]
             fields.append(pa.unify_schemas(both, promote_options="permissive").field(0))
@@ -71,16 +71,16 @@ def unified(known: pa.Schema, found: pa.Schema) -> pa.Schema:
     return pa.schema(fields)
 
 
-def check_same(known: Mapping[str, str], found: Mapping[str, str], where: str) -> None:
+def check_same(known: Mapping[str, str], other: Mapping[str, str], where: str) -> None:
     """Refuse a part of the data whose columns differ from the known ones in name, order or kind."""
-    if list(known) != list(found):
-        absent = [name for name in known if name not in found]
-        extra = [name for name in found if name not in known]
-        problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(found)}"
+    if list(known) != list(other):
+        absent = [name for name in known if name not in other]
+        extra = [name for name in other if name not in known]
+        problem = f"lacks the column(s) {absent}" if absent else f"has other columns: {extra or list(other)}"
         raise ValueError(
             f"{where} {problem}; all parts of the data need the columns {list(known)}, in this order"
         )
-    for name, kind in found.items():
+    for name, kind in other.items():
         if kind != known[name] and "null" not in {kind, known[name]}:
             raise ValueError(
                 f"column {name!r} is {kind} in {where}, but {known[name]} before; convert one of them"

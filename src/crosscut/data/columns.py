@@ -1,4 +1,4 @@
-"""Typed columns, and how cells of Python objects become one."""
+"""Typed columns, and their construction from Python objects."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
     from crosscut.typing import TableLike
 
-MICROSECONDS = 86_400_000_000  # of a day
+MICROSECONDS = 86_400_000_000  # per day
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001, dates have no zone
 
 
 def moment_of(days: float) -> dt.datetime:
-    """Return the moment so many days after 1970-01-01, to the microsecond before."""
+    """Return the time ``days`` after 1970-01-01, rounded down to microseconds."""
     return _EPOCH + dt.timedelta(microseconds=math.floor(days * MICROSECONDS))
 
 
 def cut_text(days: float, *, whole: bool) -> str:
-    """Return the last date that is not after a cut, or the moment of the cut.
+    """Return the last date that is not after a cut, or the time of the cut.
 
-    ``whole`` tells that the dates on both sides have no time of day.
+    ``whole`` means that the dates on both sides have no time of day.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def cut_text(days: float, *, whole: bool) -> str:
 
 
 def separates_days(cut: float, low: float = math.nan, high: float = math.nan) -> bool:
-    """Whether a cut lies between two dates without a time of day; those next to it may be unknown."""
+    """Whether a cut lies between two dates without a time of day; NaN means that a neighbour is unknown."""
     if math.isnan(low) or math.isnan(high):
         return float(2 * cut).is_integer()
     return float(low).is_integer() and float(high).is_integer()
 
 
 def last_moment(cut: float) -> dt.datetime:
-    """Return the last moment that is not after a cut once it is rounded to single precision."""
+    """Return the latest time that, rounded to single precision, is not after a cut."""
     single = np.float32(cut)
     if float(single) > cut:  # as doubles: NumPy would round the cut first
         single = np.nextafter(single, np.float32(-np.inf))
@@ -63,7 +63,7 @@ def last_moment(cut: float) -> dt.datetime:
 
 Kind = Literal["numeric", "boolean", "date", "nominal"]
 
-_MISSING = {"NoneType", "NAType", "NaTType"}  # names of types, since pandas may not be there
+_MISSING = {"NoneType", "NAType", "NaTType"}  # names of types, because pandas may not be installed
 
 
 class Column(NamedTuple):
@@ -73,9 +73,9 @@ class Column(NamedTuple):
     kind: Kind
     values: NDArray[Any]
     categories: tuple[Any, ...] = ()
-    named: bool = True  # by the data, not by its position
+    named: bool = True  # the name comes from the data, not from the position
     note: str = ""
-    ordered: bool = False  # the categories have an order of their own, and some may have no row
+    ordered: bool = False  # the categories are ordered by the user, and some may have no rows
 
 
 def plain_matrix(X: TableLike) -> NDArray[Any] | None:
@@ -88,7 +88,7 @@ def plain_matrix(X: TableLike) -> NDArray[Any] | None:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if X.ndim != 2:
         raise ValueError(
-            f"X must be two-dimensional (rows, columns), but an array of shape {X.shape} was given; "
+            f"X must be two-dimensional (rows, columns), but has shape {X.shape}; "
             "use X.reshape(-1, 1) if it is one column"
         )
     if 0 in X.shape:
@@ -97,7 +97,7 @@ def plain_matrix(X: TableLike) -> NDArray[Any] | None:
 
 
 def chosen(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
-    """Give the columns of an array their names; of a frame, pick the columns of these names."""
+    """Name the columns of an array, or select the named columns of a frame."""
     if names is None:
         return columns
     wanted = checked_names(names)
@@ -105,11 +105,11 @@ def chosen(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
         if len(wanted) != len(columns):
             raise ValueError(f"names has {len(wanted)} entries, but X has {len(columns)} columns")
         return [column._replace(name=name, named=True) for column, name in zip(columns, wanted, strict=True)]
-    found = {column.name: column for column in columns}
-    unknown = [name for name in wanted if name not in found]
+    known = {column.name: column for column in columns}
+    unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise ValueError(f"names asks for {unknown}, but the columns of X are {list(found)}")
-    return [found[name] for name in wanted]
+        raise ValueError(f"names contains {unknown}, but the columns of X are {list(known)}")
+    return [known[name] for name in wanted]
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
         sorted({name for name in wanted if wanted.count(name) > 1}) if len(set(wanted)) < len(wanted) else []
     )
     if repeated or not wanted:
-        raise ValueError(f"names must be different from each other and not empty; repeated: {repeated}")
+        raise ValueError(f"names must be unique and not empty; repeated: {repeated}")
     return wanted
 
 
@@ -144,12 +144,12 @@ def empty_error(shape: tuple[int, ...]) -> ValueError:
 
 def _array_of_lists(rows: Any) -> NDArray[Any]:
     array = np.asarray(rows)
-    # NumPy turns a row with numbers and text into text; keep what was given
+    # NumPy turns a row with numbers and text into text; keep the original objects
     return np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array
 
 
 def date_column(name: str, moments: NDArray[Any]) -> Column:
-    """Return dates and times as days since 1970-01-01, which keeps their order and is easy to read back."""
+    """Return dates and times as days since 1970-01-01."""
     moments = moments.astype("datetime64[us]")
     days = moments.astype(np.int64) / MICROSECONDS
     days[np.isnat(moments)] = np.nan
@@ -159,7 +159,7 @@ def date_column(name: str, moments: NDArray[Any]) -> Column:
 def column_of(
     name: str, objects: NDArray[Any], *, nominal: bool = False, order: Sequence[Any] | None = None
 ) -> Column:
-    """Return a column of Python objects: text is nominal; numbers, booleans and dates stay what they are.
+    """Return a column of Python objects: text becomes nominal; numbers, booleans and dates keep their kind.
 
     Examples
     --------
@@ -204,8 +204,8 @@ def _column_of_numbers(
 
 
 def _mixed_error(name: str, types: set[type]) -> TypeError:
-    found = ", ".join(sorted(t.__name__ for t in types if t.__name__ not in _MISSING))
+    held = ", ".join(sorted(t.__name__ for t in types if t.__name__ not in _MISSING))
     return TypeError(
-        f"column {name!r} of X holds objects of type {found}; "
-        "one kind is wanted: all numbers, all booleans, all dates or all text"
+        f"column {name!r} of X holds objects of type {held}; "
+        "all must be numbers, all booleans, all dates or all text"
     )

@@ -1,4 +1,4 @@
-"""Tables of database files: DuckDB and SQLite, distinguished by their first bytes.
+"""Read tables of DuckDB and SQLite files, which their first bytes distinguish.
 
 A database file is untrusted input. It is opened for reading only, its views cannot read other files, and a
 query that never ends can be interrupted or given a time limit.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crosscut.data.text.dialect import TextOptions
 
 MIXED = "numbers among text are text"
-_CELLS = 1000  # of a column of text, read together to guess its form
+_CELLS = 1000  # of a text column, read at once to guess its form
 T = TypeVar("T")
 
 
@@ -85,8 +85,8 @@ def _text(name: str) -> str:
 class _Database:
     """An open database.
 
-    Queries run in another thread, because SQLite never handles Ctrl-C and DuckDB misses it at times: this
-    thread waits, and interrupts the query.
+    Queries run in another thread, because SQLite never handles Ctrl-C and DuckDB sometimes misses it. The
+    calling thread waits and interrupts the query.
     """
 
     connection: Any
@@ -95,14 +95,14 @@ class _Database:
         self.timeout = timeout
 
     def run(self, query: Callable[[], T]) -> T:
-        """Return what a query gives, or interrupt it."""
+        """Return the result of a query; interrupt it on Ctrl-C or after the timeout."""
         results: list[T] = []
         errors: list[BaseException] = []
 
         def call() -> None:
             try:
                 results.append(query())
-            except BaseException as error:  # noqa: BLE001, raised again by the thread that waits
+            except BaseException as error:  # noqa: BLE001, raised again by the waiting thread
                 errors.append(error)
             finally:
                 done.set()
@@ -113,9 +113,9 @@ class _Database:
             thread.start()
             if not done.wait(self.timeout):
                 raise TimeoutError
-        finally:  # done.wait, not join: after Ctrl-C in join, Python takes a running thread for a stopped one
+        finally:  # not join: after Ctrl-C in join, Python considers a running thread stopped
             while thread.ident is not None and not done.is_set():
-                self.connection.interrupt()  # has no effect between two queries, so it is repeated
+                self.connection.interrupt()  # repeated, because it has no effect between two queries
                 done.wait(0.05)
         if errors:
             raise errors[0]
@@ -129,7 +129,7 @@ class DuckdbDatabase(_Database):
         import duckdb
 
         super().__init__(timeout)
-        # Views may call read_csv, read_text or glob: without external access they cannot read other files.
+        # Without external access, views cannot read other files by read_csv, read_text or glob.
         closed = {"enable_external_access": "false", "lock_configuration": "true"}
         self.connection = duckdb.connect(str(path), read_only=True, config=closed)
 
@@ -144,7 +144,7 @@ class DuckdbDatabase(_Database):
         return Contents(schema, (self.run(lambda: len(relation)),))
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
-        """Yield the rows of a table, so many at a time."""
+        """Yield the rows of a table, at most ``rows`` at a time."""
         import pyarrow as pa
 
         relation = self.connection.table(quoted(table))
@@ -154,12 +154,12 @@ class DuckdbDatabase(_Database):
 
 
 class SqliteDatabase(_Database):
-    """An open SQLite file, read by Python's own module: DuckDB would have to download an extension."""
+    """An open SQLite file, read by Python's sqlite3, because DuckDB would have to download an extension."""
 
     def __init__(self, path: Path, timeout: float | None = None) -> None:
         super().__init__(timeout)
         self.path = path
-        # as_uri escapes '#' and '?', which would end the name or add options
+        # as_uri escapes '#' and '?', which have a meaning in URIs
         uri = f"{path.resolve().as_uri()}?mode=ro"
         self.connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
 
@@ -169,26 +169,29 @@ class SqliteDatabase(_Database):
         return [name for (name,) in self.connection.execute(query + " ORDER BY rowid")]
 
     def contents(self, table: str, options: TextOptions) -> Contents:
-        """Return the columns of a table, typed by all of their values, and its number of rows."""
+        """Return the number of rows and the columns, whose types depend on all values."""
         import pyarrow as pa
 
         names = [row[1] for row in self.connection.execute(f"PRAGMA table_info({quoted(table)})")]
-        found = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
-        query = f"SELECT count(*), {found} FROM {quoted(table)}"  # noqa: S608, quoted
+        kinds = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
+        query = f"SELECT count(*), {kinds} FROM {quoted(table)}"  # noqa: S608, quoted
         rows, *types = self.run(lambda: self.connection.execute(query).fetchone())
         stored = pa.schema(
-            [(name, self._type(name, own or "null")) for name, own in zip(names, types, strict=True)]
+            [(name, self._type(name, kinds or "null")) for name, kinds in zip(names, types, strict=True)]
         )
         texts = [field.name for field in stored if field.type == pa.string()]
         dialect = self._dates(table, texts, options)
         schema = dialect.formed(stored.empty_table()).schema
-        mixed = [name for name, own in zip(names, types, strict=True) if name in texts and "," in own]
-        mixed = [name for name in mixed if {"integer", "real"} & set(types[names.index(name)].split(","))]
-        told = ", ".join(filter(None, [dialect.told(","), *(f"{name}: {MIXED}" for name in mixed)]))
-        return Contents(schema.with_metadata({READ_AS: told}) if told else schema, (rows,), dialect)
+        mixed = [
+            f"{name}: {MIXED}"
+            for name, kinds in zip(names, types, strict=True)
+            if name in texts and {"integer", "real"} & set(kinds.split(","))
+        ]
+        note = ", ".join(filter(None, [dialect.description(","), *mixed]))
+        return Contents(schema.with_metadata({READ_AS: note}) if note else schema, (rows,), dialect)
 
     def _dates(self, table: str, texts: list[str], options: TextOptions) -> Dialect:
-        """Find the columns that hold dates as text, SQLite having no type for them."""
+        """Find the columns that hold dates as text, because SQLite has no type for dates."""
         dialect = Dialect(missing=("",))
         guesses = {name: ColumnGuess(dialect.missing, options) for name in texts}
         for name, guess in guesses.items():
@@ -205,16 +208,16 @@ class SqliteDatabase(_Database):
     def _type(self, name: str, types: str) -> pa.DataType:
         import pyarrow as pa
 
-        found = set(types.split(",")) - {"null"}
+        kinds = set(types.split(",")) - {"null"}
         known = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
-        if "text" in found and "blob" not in found:
+        if "text" in kinds and "blob" not in kinds:
             return pa.string()
-        if len(found) > 1 and found != {"integer", "real"}:
-            raise TypeError(f"column {name!r} of {str(self.path)!r} mixes types: {', '.join(sorted(found))}")
-        return known[max(found)] if found else pa.null()  # "real" comes after "integer"
+        if len(kinds) > 1 and kinds != {"integer", "real"}:
+            raise TypeError(f"column {name!r} of {str(self.path)!r} mixes types: {', '.join(sorted(kinds))}")
+        return known[max(kinds)] if kinds else pa.null()  # "real" comes after "integer"
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:
-        """Yield the rows of a table, so many at a time."""
+        """Yield the rows of a table, at most ``rows`` at a time."""
         import pyarrow as pa
 
         dates = dict(contents.dialect.forms)

@@ -1,4 +1,4 @@
-"""What every kind of file offers: which columns and parts it has, and how a part is read."""
+"""Interface of all file kinds: list columns and parts, and read a part."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Place:
     path: Path
     table: str | None = None
     options: TextOptions = field(default_factory=TextOptions)
-    timeout: float | None = None  # seconds that a query of a database may take
+    timeout: float | None = None  # limit of a database query in seconds
 
     def __str__(self) -> str:
         return str(self.path) if self.table is None else f"{self.path}::{self.table}"
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is not there, and folders, pipes and devices, which may never end."""
+    """Raise unless the path is a regular file: pipes and devices may never end."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
     if not path.is_file():
@@ -40,16 +40,14 @@ def check_file(path: Path) -> None:
 
 
 class EncodingError(ValueError):
-    """A file holds text in another encoding."""
+    """A file has another encoding than assumed."""
 
     def __init__(self, place: Place, encoding: str = "utf-8", what: str = "its text is") -> None:
-        super().__init__(
-            f"{place}: {what} not {encoding.upper()}; say which encoding it has with encoding=..."
-        )
+        super().__init__(f"{place}: {what} not {encoding.upper()}; specify the encoding with encoding=...")
 
 
 def check_names(place: Place, schema: pa.Schema) -> None:
-    """Refuse columns of one name."""
+    """Raise if a column name is used more than once."""
     try:
         names = schema.names
     except UnicodeDecodeError as error:
@@ -60,15 +58,15 @@ def check_names(place: Place, schema: pa.Schema) -> None:
 
 
 class Contents(NamedTuple):
-    """What a file holds."""
+    """Columns and parts of a file, and how its text is read."""
 
     schema: pa.Schema
-    parts: tuple[int, ...]  # rows of each
-    dialect: Dialect = Dialect()  # how text becomes values
+    parts: tuple[int, ...]  # rows of each part
+    dialect: Dialect = Dialect()  # how text is converted to values
 
 
 class FileKind(ABC):
-    """A kind of file. A column has the same type whether the file is read whole or in parts."""
+    """A kind of file; a column has the same type whether the file is read whole or in parts."""
 
     @abstractmethod
     def contents(self, place: Place) -> Contents:
@@ -76,7 +74,7 @@ class FileKind(ABC):
 
     @abstractmethod
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:
-        """Yield the rows of a part, at most so many at a time."""
+        """Yield the rows of a part, at most ``rows`` at a time."""
 
     def whole(self, place: Place) -> pa.Table:
         """Return all rows."""
@@ -94,7 +92,7 @@ class FileKind(ABC):
 
 
 def _least_bytes(dtype: pa.DataType) -> int:
-    """Bytes that a value takes at least; where lengths differ, those of its place."""
+    """Return the least bytes of a value; for variable lengths, the bytes of its offset."""
     try:
         return int(dtype.bit_width) // 8
     except ValueError:
@@ -102,7 +100,7 @@ def _least_bytes(dtype: pa.DataType) -> int:
 
 
 def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:
-    """Yield the rows of a batch, at most so many at a time."""
+    """Yield the rows of a batch, at most ``rows`` at a time."""
     import pyarrow as pa
 
     table = pa.Table.from_batches([batch])

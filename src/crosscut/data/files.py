@@ -1,4 +1,4 @@
-"""Tables from files: CSV, Parquet, Arrow, ARFF, DuckDB and SQLite."""
+"""Read tables from files: CSV, Parquet, Arrow, ARFF, DuckDB and SQLite."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ def read_file(
     dates: str | None = None,
     timeout: float | None = None,
 ) -> pa.Table:
-    r"""Read a table from a file as an Arrow table, which every estimator takes for ``X``.
+    r"""Read a file as an Arrow table, which every estimator accepts as ``X``.
 
-    The ending of the name decides: ``.csv``, ``.tsv``, ``.tab`` or ``.arff`` (also with ``.gz`` or ``.bz2``),
-    ``.parquet`` or ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``.
+    The ending of the name selects the format: ``.csv``, ``.tsv``, ``.tab`` or ``.arff`` (also with ``.gz`` or
+    ``.bz2``), ``.parquet``, ``.pq``, ``.arrow``, ``.feather``, ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``.
 
-    How a text file writes its table is found out: encoding, separator, whether there is a header, decimal
-    mark, thousands, currencies, percent, dates, and spaces around values. An empty cell, ``?``, ``NA``,
-    ``NaN``, ``null``, ``None`` and their usual variants are missing. :func:`reading_of` says what was found;
-    what can be read in two ways is an error. The options settle it.
+    The format of a text file is detected: encoding, separator, header, decimal mark, thousands separator,
+    currencies, percent, dates, and spaces around values. An empty cell, ``?``, ``NA``, ``NaN``, ``null``,
+    ``None`` and their usual variants are missing values. :func:`reading_of` describes what was detected.
+    An ambiguous file is an error that names the option to set.
 
     Parameters
     ----------
     path : path
         The file. ``shop.duckdb::customers`` is the table ``customers`` of the database ``shop.duckdb``.
     table : str, optional
-        The table of a database; not needed if it has only one.
+        Table of a database; not needed if there is only one.
     header : bool, optional
-        Whether the first line of a text file holds names. Without them columns are c1, c2, and so on.
+        Whether the first line of a text file holds names. Without names, columns are c1, c2, and so on.
     separator : str, optional
         One character, or ``comma``, ``semicolon``, ``tab``, ``pipe`` or ``space``.
     decimal : {".", ","}, optional
@@ -70,9 +70,9 @@ def read_file(
     missing : sequence of str
         Words that mean a missing value, besides the usual ones.
     dates : str, optional
-        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none``: nothing in text is a date.
+        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none`` to read no text as dates.
     timeout : float, optional
-        Seconds that a query of a database may take, for files that you do not trust: a view can be endless.
+        Limit of a database query in seconds. Set it for untrusted files, whose views can run forever.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def read_file(
 
 
 def reading_of(table: pa.Table) -> str:
-    """Return how the file of a table was read, in one line; nothing if it is a plain file of its kind."""
+    """Describe in one line how a table's file was read; empty if the file has the usual format."""
     return str((table.schema.metadata or {}).get(READ_AS, b""), "utf-8")
 
 
@@ -115,7 +115,7 @@ def _check_columns(place: Place, schema: pa.Schema) -> None:
         if pa.types.is_nested(dtype):
             raise ValueError(
                 f"{place}: column {schema.field(c).name!r} holds values of type {dtype}; "
-                "numbers, booleans, dates and text are read: flatten the column or leave it out of the file"
+                "flatten it to numbers, booleans, dates or text, or remove it from the file"
             )
     check_names(place, schema)
 
@@ -123,28 +123,28 @@ def _check_columns(place: Place, schema: pa.Schema) -> None:
 def existing_place(
     path: str | PathLike[str], table: str | None = None, options: TextOptions | None = None
 ) -> Place:
-    """Return the file, and the table of it, that a path names."""
+    """Return the place of a path such as ``shop.duckdb::customers``; raise if there is no such file."""
     name = str(path)
     if table is None and "::" in name:
         name, table = name.rsplit("::", 1)
     check_file(Path(name))
     if table is not None and ending_of(name) not in DATABASES:
-        raise ValueError(f"table={table!r} was given, but {name!r} is not a database")
+        raise ValueError(f"table={table!r} was given, but {name!r} is not a database; remove table")
     return Place(Path(name), table, options or TextOptions())
 
 
 def ending_of(path: str | PathLike[str]) -> str:
-    """Return the ending of a name that is in the table of endings; empty if there is none."""
+    """Return the longest known ending of a file name; empty if there is none."""
     name = Path(path).name.lower()
     return max((ending for ending in ENDINGS if name.endswith(ending)), key=len, default="")
 
 
 @contextmanager
 def readable(place: Place) -> Iterator[FileKind]:
-    """Give the kind of a file, and name the file in errors of reading it."""
+    """Provide the kind of a file, and add the file name to errors of reading it."""
     name, ending = str(place.path), ending_of(place.path)
     if not ending:
-        raise ValueError(f"{name!r} ends in {place.path.suffix!r}; these kinds of files are read: {READ}")
+        raise ValueError(f"{name!r} ends in {place.path.suffix!r}; supported endings: {READ}")
     if ending in {".duckdb", ".ddb"} and find_spec("duckdb") is None:
         raise ImportError(f"reading {name!r} needs duckdb: pip install 'crosscut[duckdb]'")
     import pyarrow as pa
@@ -154,9 +154,9 @@ def readable(place: Place) -> Iterator[FileKind]:
     except UnicodeDecodeError as error:
         raise EncodingError(place) from error
     except PermissionError as error:
-        raise PermissionError(f"{name!r} may not be read: {error.strerror or error}") from error
+        raise PermissionError(f"{name!r} cannot be read: {error.strerror or error}") from error
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"{name!r} is gone") from error
+        raise FileNotFoundError(f"{name!r} no longer exists") from error
     except TimeoutError:
         raise
     except _duckdb_errors("PermissionException") as error:
@@ -166,17 +166,17 @@ def readable(place: Place) -> Iterator[FileKind]:
         ) from error
     except (pa.ArrowException, OSError, sqlite3.Error, *_duckdb_errors()) as error:
         raise ValueError(
-            f"{name!r} cannot be read; it is damaged, not complete, or not of the kind its name says: {error}"
+            f"{name!r} cannot be read; it is damaged, incomplete, or does not match its ending: {error}"
         ) from error
 
 
 def _duckdb_errors(name: str = "Error") -> tuple[type[Exception], ...]:
-    """Return an exception of DuckDB, if DuckDB has been imported."""
+    """Return an exception class of DuckDB in a tuple; empty if DuckDB is not imported."""
     return (getattr(sys.modules["duckdb"], name),) if "duckdb" in sys.modules else ()
 
 
 def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
-    """Split a frame in the columns to test and the values to predict.
+    """Split a frame into feature columns and target values.
 
     Examples
     --------
@@ -197,8 +197,8 @@ def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
     if missing.any():
         row = int(np.flatnonzero(missing.to_numpy())[0])
         raise ValueError(
-            f"target column {target!r} is missing in {missing.sum()} row(s), the first of them row {row}; "
-            "leave those rows out (--drop-missing-target on the command line)"
+            f"target column {target!r} is missing in {missing.sum()} row(s), first in row {row}; "
+            "remove these rows (--drop-missing-target on the command line)"
         )
     text = not (series.dtype.is_numeric() or series.dtype == nw.Boolean)
     y = np.array(series.to_list(), dtype=object) if text else np.asarray(series.to_numpy())

@@ -1,4 +1,4 @@
-"""Typed columns of pandas, polars and Arrow frames, and of arrays."""
+"""Convert pandas, polars and Arrow frames and arrays to typed columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CodedText(NamedTuple):
-    """Text as codes (-1 if missing) and categories: sorted and all in use, or in an order of their own."""
+    """Text as codes (-1 if missing) and categories: sorted and all used, or in the user's order."""
 
     codes: NDArray[np.int32]
     categories: list[str]
@@ -43,9 +43,7 @@ def columns_of(X: object) -> list[Column]:
     if isinstance(X, (np.ndarray, list, tuple)):
         array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         if array.dtype.kind not in "OUTM":
-            raise TypeError(
-                f"X is an array of {array.dtype}; numbers, booleans, dates, text or objects are wanted"
-            )
+            raise TypeError(f"X is an array of {array.dtype}; use numbers, booleans, dates, text or objects")
         return [column_of(f"x{f}", array[:, f])._replace(named=False) for f in range(array.shape[1])]
     return _columns_of_frame(X)
 
@@ -61,8 +59,7 @@ def _columns_of_frame(X: TableLike) -> list[Column]:
         frame = nw.from_native(X)
     except TypeError:
         raise TypeError(
-            f"X is a {type(X).__name__}; a two-dimensional NumPy array or a pandas, polars or Arrow frame "
-            "is wanted"
+            f"X is a {type(X).__name__}; use a two-dimensional NumPy array or a pandas, polars or Arrow frame"
         ) from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -79,12 +76,12 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
 
     native = series.to_native()
     stored = getattr(native, "dtype", None)
-    if isinstance(stored, np.dtype) and stored.kind in "fiub":  # of pandas, without narwhals' checks
+    if isinstance(stored, np.dtype) and stored.kind in "fiub":  # pandas: skips narwhals' checks
         return Column(name, "boolean" if stored.kind == "b" else "numeric", native.to_numpy())
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         values = np.asarray(series.to_numpy())
-        if values.dtype.kind not in "fiub":  # objects, since values are missing or decimal
+        if values.dtype.kind not in "fiub":  # objects, because values are missing or decimal
             values = np.asarray(series.cast(nw.Float64).to_numpy())
         return Column(name, "boolean" if dtype == nw.Boolean else "numeric", values)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
@@ -107,7 +104,7 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
 
 
 def _nominal_column(name: str, series: nw.Series[Any]) -> Column:
-    """Return a column of categories, in their own order if the user's type has one; else sorted."""
+    """Return a column of categories, in the order of the user's type if it has one, else sorted."""
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas
         categories = tuple(native.cat.categories.tolist())
@@ -126,8 +123,8 @@ def _column_of_text(name: str, coded: CodedText) -> Column:
 
 
 def coded_text(column: object) -> CodedText | None:
-    """Return a column that its library stores as text, as codes; None for anything else."""
-    if isinstance(getattr(column, "dtype", None), np.dtype):  # Python objects at most
+    """Return codes for a column that its library stores as text; None for other columns."""
+    if isinstance(getattr(column, "dtype", None), np.dtype):  # Python objects or numbers
         return None
     import narwhals as nw
 
@@ -141,7 +138,7 @@ def coded_text(column: object) -> CodedText | None:
     import pyarrow as pa
     from pyarrow import compute
 
-    if "\0" in (series.name or ""):  # polars cannot hand over such a name
+    if "\0" in (series.name or ""):  # polars cannot export such a name
         series = series.alias("")
     values = series.to_arrow()
     if not isinstance(values, pa.ChunkedArray):

@@ -1,8 +1,8 @@
-"""Weights and targets as integers (docs/semantics.md), for rows in memory and in batches.
+"""Convert weights and targets to integers, whose sums are exact in any order (docs/semantics.md).
 
-A number ``v`` becomes the integer ``rint(v * 2**k)``, held as a double. The exponent ``k`` is chosen so that
-sums of any of the numbers stay below 2**53 and are exact. Such grids belong to all rows, so they only propose
-tests: what they cannot tell apart, and what is shown, comes from exact sums, which are kept as digits.
+A number ``v`` becomes the integer ``rint(v * 2**k)``, stored as a double. The exponent ``k`` is such that
+sums of any of the numbers stay below 2**53 and are exact. Because such a grid may round, it only proposes
+tests: ties and all reported numbers are decided by exact sums, which are stored as digits.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FLOAT32_MAX = float(np.finfo(np.float32).max)
 def on_grid(
     values: NDArray[np.float64], *, centre: float = 0.0, most: int = 1
 ) -> tuple[NDArray[np.float64], bool]:
-    """Return the integers of numbers less a centre, each counted ``most`` times, and if none was rounded.
+    """Return ``values - centre`` as integers, each counted ``most`` times, and whether none was rounded.
 
     Examples
     --------
-    >>> on_grid(np.array([1.0, 2.0, 1.0]))  # integers stay what they are
+    >>> on_grid(np.array([1.0, 2.0, 1.0]))  # integers do not change
     (array([1., 2., 1.]), True)
     >>> on_grid(np.array([0.5, 0.25]))[0] / 2**52
     array([0.5 , 0.25])
@@ -45,7 +45,7 @@ def on_grid(
 
 
 def _finite(total: float, values: NDArray[np.float64]) -> float:
-    """Return a sum that may be rounded, which is enough to choose a grid; refuse one that is not finite."""
+    """Return a total, which may be rounded when choosing a grid; raise if it is not finite."""
     if math.isfinite(total):
         return total
     most = float(np.abs(values).max())
@@ -54,25 +54,25 @@ def _finite(total: float, values: NDArray[np.float64]) -> float:
 
 
 def exponent_of(total: float, *, whole: bool) -> int:
-    """Return the exponent for numbers of which the absolute values add up to a total."""
+    """Return the exponent for numbers whose absolute values add up to ``total``."""
     return 0 if whole and total <= 2**52 else 52 - math.frexp(total)[1]
 
 
 def centre_of(total: float, n: int) -> float:
-    """Return the mean of targets as float32: measured from it, they are small."""
+    """Return the mean of targets as float32; subtracting it keeps the numbers small."""
     mean = total / n if n else 0.0
     return float(np.float32(mean)) if abs(mean) <= _FLOAT32_MAX else 0.0
 
 
 class Bits(NamedTuple):
-    """Which bits some numbers have: they are multiples of 2**low, and below 2**high in magnitude."""
+    """Bits of some numbers: they are multiples of 2**low and below 2**high in magnitude."""
 
     low: int
     high: int
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Bits:
-        """Look at finite numbers.
+        """Return the bits of finite numbers.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Bits(NamedTuple):
 
     @classmethod
     def of_weights(cls, weight: NDArray[np.float64] | None) -> Bits:
-        """Look at weights; without any, rows count once."""
+        """Return the bits of weights; without weights, each row counts once."""
         return cls(0, 1) if weight is None else cls.of(weight)
 
     def merge(self, other: Bits) -> Bits:
@@ -100,17 +100,17 @@ NO_BITS = Bits(10**6, -(10**6))
 
 @dataclass(frozen=True)
 class ExactGrid:
-    """Numbers as integers of any size, in digits: a row's digits add up without carries, in any order.
+    """Grid of integers of any size, stored as digits that add up without carries, in any order.
 
-    A quantity's grid is (unit, bits, n): n digits of so many bits, the lowest in units of 2**unit. Quantities
-    are the weight w; for a regression w * y, w and w * y * y.
+    The grid of a quantity is (unit, bits, n): n digits of ``bits`` bits, the lowest in units of 2**unit. The
+    quantities are the weight w; for regression w * y, w and w * y * y.
     """
 
     grids: tuple[tuple[int, int, int], ...]
 
     @classmethod
     def of(cls, n_rows: int, weight: Bits, target: Bits | None, *, bits: int = 61) -> ExactGrid:
-        """Choose grids on which no number is rounded, and no sum of so many rows has more than these bits."""
+        """Choose grids that round no number; digits of ``n_rows`` rows add up to ``bits`` bits at most."""
         width = bits - math.frexp(max(1, n_rows))[1]
         product = None if target is None else weight.times(target)
         square = None if target is None or product is None else product.times(target)
@@ -121,7 +121,7 @@ class ExactGrid:
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """First digit of each quantity, and the number of all digits."""
+        """First digit of each quantity, then the total number of digits."""
         return tuple(accumulate((n for _, _, n in self.grids), initial=0))
 
     def digits(
@@ -131,25 +131,25 @@ class ExactGrid:
         return _core.exact_digits(target, weight, n_rows, list(self.grids))
 
     def value(self, q: int, digits: Sequence[int]) -> Fraction:
-        """Return a sum of quantity ``q``."""
+        """Return the sum of quantity ``q`` that these digits represent."""
         unit, bits, _ = self.grids[q]
         return sum(d << (bits * i) for i, d in enumerate(digits)) * Fraction(2) ** unit
 
 
 class RowStatistics(NamedTuple):
-    """What each row of a table in memory adds to the statistics."""
+    """Contribution of each row of a table in memory to the statistics."""
 
     values: NDArray[Any]  # class codes or numbers
     weight: NDArray[np.float64] | None  # on the grid
     product: NDArray[np.float64] | None  # on the grid; for numbers
     digits: NDArray[np.int64] | None  # of exact sums
     grid: ExactGrid
-    weight_rounded: bool  # the grid is coarser than the numbers
+    weight_rounded: bool  # the grid rounds some weights
     product_rounded: bool
 
     @classmethod
     def of(cls, target: Target, most: int) -> RowStatistics:
-        """Choose grids for the rows, each of which a task counts at most so many times."""
+        """Choose grids for rows that a task counts at most ``most`` times each."""
         w, numbers = target.weights, not target.n_classes
         y: NDArray[Any] = np.ascontiguousarray(target.values, dtype=np.float64 if numbers else np.int32)
         exact = ExactGrid.of(len(y) * most, Bits.of_weights(w), Bits.of(y) if numbers else None)
@@ -176,7 +176,7 @@ class RowStatistics(NamedTuple):
 
 @dataclass
 class Totals:
-    """What the grids of exact sums depend on; those of parts of the data may be merged in any order."""
+    """Input for choosing exact grids; totals of parts of the data can be merged in any order."""
 
     n_rows: int = 0
     weight: Bits = NO_BITS
@@ -185,7 +185,7 @@ class Totals:
     def add(
         self, target: NDArray[np.float64] | None, weight: NDArray[np.float64] | None, n_rows: int
     ) -> None:
-        """Look at a batch; there is no target if it consists of classes."""
+        """Add a batch; ``target`` is None for classes."""
         self.n_rows += n_rows
         self.weight = self.weight.merge(Bits.of_weights(weight))
         if target is not None:
@@ -197,25 +197,25 @@ class Totals:
         return Totals(n_rows, self.weight.merge(other.weight), self.target.merge(other.target))
 
     def to_notes(self) -> list[Any]:
-        """Return what can be written as JSON."""
+        """Return a list that can be written as JSON."""
         return [self.n_rows, self.weight, self.target]
 
     @classmethod
     def from_notes(cls, notes: list[Any]) -> Totals:
-        """Return the totals that were written."""
+        """Return the totals written by :meth:`to_notes`."""
         return cls(notes[0], Bits(*notes[1]), Bits(*notes[2]))
 
 
 @dataclass(frozen=True)
 class Grids:
-    """How rows of a stream enter exact sums where they do not simply count: weights, and numeric targets."""
+    """Exact grids of a stream with weights or a numeric target; otherwise rows are only counted."""
 
     numbers: bool  # targets are numbers, not classes
     trained: ExactGrid
 
     @classmethod
     def of(cls, totals: Totals, *, numbers: bool, weighted: bool) -> Grids | None:
-        """Choose grids on which no sum can overflow; None where rows simply count."""
+        """Choose grids on which no sum can overflow; None if rows are only counted."""
         if not numbers and not weighted:
             return None
         target = totals.target if numbers else None
@@ -223,12 +223,12 @@ class Grids:
 
     @property
     def deciding(self) -> list[tuple[int, int, int]]:
-        """Grids of the quantities that decide between tests: not the last of a regression, of squares."""
+        """Grids of the quantities that tests are compared by: all but the squares of regression."""
         return list(self.trained.grids[:2])
 
     @property
     def n_deciding(self) -> int:
-        """Digits of these."""
+        """Number of digits of the deciding quantities."""
         return sum(n for _, _, n in self.deciding)
 
     def digits(self, target: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused before the work begins."""
+"""Check that there is enough memory before the work begins."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from contextlib import suppress
 from pathlib import Path
 
 READ_LESS = "fit a Stream of files, which is read in batches"
-NOTABLE = 1 << 28  # bytes; asking the system takes longer than small fits
+NOTABLE = 1 << 28  # bytes; below, querying the system would take longer than the fit
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def available() -> int:
-    """Return the bytes this process can still get, as far as the system tells; else a number beyond all."""
+    """Return the bytes this process can still allocate; ``sys.maxsize`` if the system does not report it."""
     bounds = [sys.maxsize]
     with suppress(OSError, ValueError, KeyError):
         known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         bounds.append(1024 * int(known["MemAvailable"].split()[0]))
     for place in _LIMITS:
-        with suppress(OSError, ValueError):  # not there, or "max"
+        with suppress(OSError, ValueError):  # no such file, or "max"
             bounds.append(int(Path(place).read_text()))
     with suppress(ImportError, OSError, ValueError):
         import resource
@@ -32,7 +32,7 @@ def available() -> int:
 
 
 def check_memory(needed: int, what: str, instead: str) -> None:
-    """Refuse work that needs more memory than there is.
+    """Raise MemoryError if more memory is needed than available.
 
     >>> check_memory(2**60, "a table", "read fewer rows")
     Traceback (most recent call last):

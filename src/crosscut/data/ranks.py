@@ -1,4 +1,4 @@
-"""Dense ranks, coarse ranks and bins of columns: the arrays the core in C++ fills."""
+"""Dense ranks, coarse ranks and bins of columns: arrays that the C++ core fills."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crosscut.data.threads import n_threads
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_COARSE = 255  # intervals of a column, so that the number after the last, for missing values, fits a byte
+MAX_COARSE = 255  # intervals per column; the next number, for missing values, fits in a byte
 _READ_AS_IS = {np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.uint8, np.bool_)}
 
 
 def readable(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers in a type that the core reads, as they are if it can."""
+    """Return numbers in a type that the core reads; copy only if necessary."""
     if matrix.dtype in _READ_AS_IS:
         return matrix
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite
         return matrix.astype(np.float32)
 
 
@@ -30,8 +30,8 @@ def readable(matrix: NDArray[Any]) -> NDArray[Any]:
 class Ranks:
     """Arrays for the ranks of all columns; see :class:`crosscut.data.table.Table`.
 
-    Rows of ``values`` and ``coarse_first`` are as long as they can become; what is not used is never touched,
-    so it takes no memory.
+    Rows of ``values`` and ``coarse_first`` have the maximum length. Unused elements are never touched, so
+    they take no memory.
     """
 
     ranks: NDArray[np.uint32]
@@ -46,9 +46,9 @@ class Ranks:
 
     @classmethod
     def empty(cls, n_columns: int, n_rows: int, max_bins: int | None) -> Ranks:
-        """Return arrays of the right shape, not filled yet."""
+        """Return uninitialised arrays of the right shape."""
         shape = (n_columns, n_rows)
-        n_values = n_rows if max_bins is None else 2 * MAX_COARSE  # the lowest and the highest of each bin
+        n_values = n_rows if max_bins is None else 2 * MAX_COARSE  # lowest and highest value of each bin
         check_memory(
             (9 if max_bins is None else 5) * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS
         )
@@ -69,7 +69,7 @@ class Ranks:
     ) -> tuple[int, int] | None:
         """Rank the columns of a readable matrix; return (column, row) of an infinite value, if any.
 
-        The numbers of nominal columns are codes; for other columns, the number of categories is -1.
+        Values of nominal columns are codes. The number of categories of other columns is -1.
         """
         return _core.rank_columns(
             matrix,
@@ -88,7 +88,7 @@ class Ranks:
         )
 
     def edges_of(self, row: int) -> NDArray[np.float64]:
-        """Return the thresholds between bins: midpoints between the values on both sides, over all rows."""
+        """Return the thresholds between bins: midpoints between the neighbouring values of all rows."""
         between = self.values[row, 1 : max(1, 2 * self.n_coarse[row] - 1)].astype(np.float64) / 2
         middle: NDArray[np.float64] = between[::2] + between[1::2]
         return middle

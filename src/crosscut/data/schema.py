@@ -1,4 +1,4 @@
-"""The columns a model was fitted on, and how new data become the numbers its trees test."""
+"""Columns a model was fitted on, and the encoding of new data for prediction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Schema:
     categories : tuple of tuple
         The categories of a nominal column in the order of their codes; empty for the other kinds.
     named : bool
-        Whether the names come from the data. Columns of a new frame are then found by name, else by position.
+        Whether names come from the data. If so, columns of a new frame are matched by name, else by position.
 
     Examples
     --------
@@ -58,11 +58,11 @@ class Schema:
     def of_matrix(cls, matrix: NDArray[Any], names: Sequence[str] | None = None) -> Self:
         """Return the schema of a two-dimensional array of numbers."""
         width = matrix.shape[1]
-        found = tuple(f"x{f}" for f in range(width)) if names is None else checked_names(names)
-        if len(found) != width:
-            raise ValueError(f"names has {len(found)} entries, but X has {width} columns")
+        known = tuple(f"x{f}" for f in range(width)) if names is None else checked_names(names)
+        if len(known) != width:
+            raise ValueError(f"names has {len(known)} entries, but X has {width} columns")
         kind: Kind = "boolean" if matrix.dtype.kind == "b" else "numeric"
-        return cls(found, (kind,) * width, ((),) * width, named=names is not None)
+        return cls(known, (kind,) * width, ((),) * width, named=names is not None)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -70,14 +70,14 @@ class Schema:
     def matrix(self, X: TableLike) -> NDArray[np.float32]:
         """Encode new data for prediction: float32 (rows, columns), C-contiguous.
 
-        Numbers stay numbers; a category becomes its code; missing values and categories the table did not
-        have become NaN. Columns of a frame are found by name, whatever their order; columns the schema does
-        not know are left out. A float32 matrix that needs no change is returned as it is, not copied.
+        Numbers stay numbers and categories become codes. Missing values and unknown categories become NaN.
+        Columns of a frame are matched by name, in any order; unknown columns are ignored. A float32 matrix
+        that needs no change is returned without a copy.
         """
         plain = plain_matrix(X)
         if plain is not None and "nominal" not in self.kinds:
             self._check_width(plain.shape[1])
-            with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+            with np.errstate(over="ignore"):  # values too large for float32 become infinite
                 matrix = np.ascontiguousarray(plain, dtype=np.float32)
             self._check_finite(matrix)
             return matrix
@@ -90,7 +90,7 @@ class Schema:
         return matrix
 
     def _check_finite(self, matrix: NDArray[np.float32]) -> None:
-        # one sum is cheaper than a mask of every cell; NaN only leads to the closer look
+        # one sum is cheaper than a mask of every cell; NaN only causes the slower check
         if np.isfinite(matrix.sum(dtype=np.float64)):
             return
         infinite = np.isinf(matrix)
@@ -105,15 +105,15 @@ class Schema:
             )
 
     def _arranged(self, columns: list[Column]) -> list[Column]:
-        """Put the columns of new data in the order of the schema."""
+        """Return the columns of new data in the order of the schema."""
         if not (self.named and columns[0].named):
             self._check_width(len(columns))
             return columns
-        found = {column.name: column for column in columns}
-        absent = [name for name in self.names if name not in found]
+        known = {column.name: column for column in columns}
+        absent = [name for name in self.names if name not in known]
         if absent:
-            raise ValueError(f"X lacks the column(s) {absent}; it has {list(found)}")
-        return [found[name] for name in self.names]
+            raise ValueError(f"X lacks the column(s) {absent}; it has {list(known)}")
+        return [known[name] for name in self.names]
 
     def _encode(self, f: int, column: Column) -> NDArray[Any]:
         if self.kinds[f] != "nominal":
@@ -125,7 +125,7 @@ class Schema:
             return column.values
         code = {category: float(c) for c, category in enumerate(self.categories[f])}
         if column.kind == "nominal":
-            # one entry per category of the new data, and NaN at the end, which code -1 (missing) picks
+            # one entry per category of the new data, then NaN, which code -1 (missing) selects
             codes = np.array(
                 [code.get(category, np.nan) for category in column.categories] + [np.nan], np.float32
             )

@@ -1,4 +1,4 @@
-"""Batches of rows from files: one file, several, a folder or a pattern."""
+"""Read batches of rows from one file, several files, a folder or a pattern."""
 
 from __future__ import annotations
 
@@ -35,17 +35,16 @@ class Piece:
 
 
 class Source:
-    r"""The rows of some files, as if they stood in one table; rows are numbered in the order of the files.
+    r"""The rows of several files as one table; rows are numbered in the order of the files.
 
     Parameters
     ----------
     paths : path, or iterable of paths
-        Files, folders, or patterns such as ``data/*.parquet``. Files of a folder or pattern are taken in the
-        order of their names.
+        Files, folders, or patterns such as ``data/*.parquet``, whose files are sorted by name.
     batch_rows : int
-        Most rows of a frame that is read at once.
+        Maximum rows of a batch.
     options : TextOptions
-        How text files are read, where that is not to be found out.
+        How to read text files; options that are None are detected.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class Source:
         self.schema = self._joined_schema()
         self.pieces = tuple(self._pieces())
         if not self.n_rows:
-            raise ValueError(f"there are no rows in {self._name()}")
+            raise ValueError(f"{self._name()} has no rows")
 
     @property
     def n_rows(self) -> int:
@@ -92,12 +91,12 @@ class Source:
                 row += table.num_rows
         if row != piece.first_row + piece.n_rows:
             raise ValueError(
-                f"{str(place)!r} gave {row - piece.first_row} rows where it had {piece.n_rows} "
-                "before: the file has changed"
+                f"{str(place)!r} has changed: it had {piece.n_rows} rows and now has "
+                f"{row - piece.first_row}; fit again"
             )
 
     def identity(self) -> str:
-        """Return a hash of paths, sizes, times of change and how text is read."""
+        """Return a hash of paths, tables, text options, sizes and modification times."""
         stats = [(place, place.path.stat()) for place in self.places]
         state = [
             (str(p.path.resolve()), p.table, p.options, stat.st_size, stat.st_mtime_ns) for p, stat in stats
@@ -112,14 +111,14 @@ class Source:
                 number, row = number + 1, row + n_rows
 
     def _joined_schema(self) -> pa.Schema:
-        """Return the types that hold the values of all files; refuse files whose columns differ."""
+        """Return types that can hold the values of all files; raise if columns differ."""
         joined: pa.Schema | None = None
         for name, contents in self._contents.items():
             if joined is None:
                 joined = contents.schema
                 continue
-            known, found = ({f.name: held_by(f.type) for f in s} for s in (joined, contents.schema))
-            check_same(known, found, repr(name))
+            known, other = ({f.name: held_by(f.type) for f in s} for s in (joined, contents.schema))
+            check_same(known, other, repr(name))
             joined = unified(joined, contents.schema)
         return joined
 
@@ -129,23 +128,23 @@ class Source:
 
 
 def _places(paths: Any) -> list[Place]:
-    given = [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else list(paths)
+    several = [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else list(paths)
     places: list[Place] = []
-    for path in given:
+    for path in several:
         if Path(path).is_dir():
-            found = [file for file in sorted(Path(path).iterdir()) if ending_of(file) not in {"", *DATABASES}]
-            if not found:
+            files = [file for file in sorted(Path(path).iterdir()) if ending_of(file) not in {"", *DATABASES}]
+            if not files:
                 raise FileNotFoundError(
-                    f"the folder {str(path)!r} has no file of a kind that is read: {READ}"
+                    f"the folder {str(path)!r} has no file with a supported ending: {READ}"
                 )
         elif glob.has_magic(str(path)):
-            found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207, takes ** and absolute patterns
-            if not found:
+            files = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207, takes ** and absolute patterns
+            if not files:
                 raise FileNotFoundError(f"no file matches {str(path)!r}")
         else:
             places.append(existing_place(path))
             continue
-        places += [Place(file) for file in found]
+        places += [Place(file) for file in files]
     if not places:
-        raise ValueError("no files were given")
+        raise ValueError("no files: paths is empty")
     return places

@@ -1,4 +1,4 @@
-"""The table trees are grown on: every column as dense ranks and as 8-bit coarse ranks."""
+"""The table that trees are grown on: every column as dense ranks and as 8-bit coarse ranks."""
 
 from __future__ import annotations
 
@@ -24,32 +24,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns as ranks, which is all that growing a tree needs.
+    """Columns as ranks; growing a tree needs no other values.
 
     Attributes
     ----------
     schema : Schema
         Names, kinds and categories of the columns; encodes new data for prediction.
     ranks : uint32 array (columns, rows)
-        Dense rank of a value in its column, the code of a category, or the number of a bin (``max_bins``).
+        Dense rank of a value in its column, code of a category, or number of a bin (``max_bins``).
         Missing values have the rank ``n_values``.
     n_values : int32 array (columns,)
         Number of distinct values, categories or bins.
     values : list of float32 arrays
-        The distinct values in ascending order; with ``max_bins`` the lowest value of each bin; empty if
-        nominal.
+        Distinct values in ascending order; with ``max_bins`` the lowest value of each bin; empty if nominal.
     coarse : uint8 array (columns, rows)
         Interval of neighbouring ranks, at most 255 per column; missing values have the number ``n_coarse``.
     coarse_first : list of uint32 arrays
-        First rank of each interval, and ``n_values`` at the end.
+        First rank of each interval, then ``n_values``.
     n_missing : int64 array (columns,)
         Number of missing values.
     close : bool array (columns,)
-        Whether some neighbouring values are too close to be told apart (scikit-learn's gap of 1e-7).
+        Whether some neighbouring values are too close to split between (within scikit-learn's gap of 1e-7).
     edges : list of float64 arrays, or None
-        With ``max_bins``: the threshold after each bin but the last.
+        With ``max_bins``: the threshold after each bin except the last.
     notes : tuple of str
-        What the reader of a result should know about how columns were read.
+        Remarks on how columns were read, to be shown with results.
 
     Examples
     --------
@@ -86,11 +85,10 @@ class Table:
         Parameters
         ----------
         X : array or frame (rows, columns)
-            Text and categorical columns are nominal: in the order the categorical type gives, else sorted.
-            Dates are numbers of days since 1970-01-01. NaN, None and null are missing; infinite values are
-            refused.
+            Text and categorical columns are nominal, in the order of the categorical type or sorted. Dates
+            become days since 1970-01-01. NaN, None and null are missing; infinite values are an error.
         max_bins : int, optional
-            Put numeric columns in at most this many (2 to 255) bins of about equal row count.
+            Put numeric columns in at most ``max_bins`` (2 to 255) bins of about equal row count.
         names : sequence of str, optional
             Names of the columns of an array; of a frame, the columns to use, in this order.
         n_jobs : int, optional
@@ -107,7 +105,7 @@ class Table:
         names: Sequence[str] | None = None,
         n_jobs: int | None = None,
     ) -> tuple[Self, NDArray[Any]]:
-        """Build a table; return also the rows as trees read them: X itself where that is possible.
+        """Build a table; also return the rows as a matrix for prediction, which is X itself if possible.
 
         Parameters
         ----------
@@ -117,9 +115,7 @@ class Table:
         if max_bins is not None and not (
             isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
         ):
-            raise ValueError(
-                f"max_bins must be an integer from 2 to {MAX_COARSE} or None, but {max_bins!r} was given"
-            )
+            raise ValueError(f"max_bins must be an integer from 2 to {MAX_COARSE} or None, not {max_bins!r}")
         plain = plain_matrix(X)
         if plain is not None:
             schema, matrix, columns = Schema.of_matrix(plain, names), readable(plain), []
@@ -128,7 +124,9 @@ class Table:
             schema, matrix = Schema.of(columns), _matrix_of(columns)
         ranked = Ranks.empty(matrix.shape[1], matrix.shape[0], max_bins)
         kinds = zip(schema.kinds, schema.categories, strict=True)
-        infinite = ranked.fill(matrix, [len(own) if kind == "nominal" else -1 for kind, own in kinds], n_jobs)
+        infinite = ranked.fill(
+            matrix, [len(labels) if kind == "nominal" else -1 for kind, labels in kinds], n_jobs
+        )
         if infinite:
             f, row = infinite
             raise infinite_error(
@@ -140,7 +138,7 @@ class Table:
     def from_file(
         cls, path: str | PathLike[str], *, max_bins: int | None = None, names: Sequence[str] | None = None
     ) -> Table:
-        """Build a table from a file; :func:`crosscut.read_file` says which kinds are read."""
+        """Build a table from a file; see :func:`crosscut.read_file` for the formats."""
         from crosscut.data.files import read_file
 
         return cls.from_data(read_file(path), max_bins=max_bins, names=names)
@@ -196,7 +194,7 @@ class Table:
 
     @property
     def has_missing(self) -> NDArray[np.bool_]:
-        """Whether values of each column are missing."""
+        """Whether each column has missing values."""
         return self.n_missing > 0
 
     @cached_property
@@ -205,7 +203,7 @@ class Table:
         return np.array([len(first) - 1 for first in self.coarse_first], np.int32)
 
     def take(self, rows: NDArray[np.int64]) -> Table:
-        """Return some rows, perhaps repeatedly, with the ranks they have in this table."""
+        """Return the given rows, which may repeat, with their ranks in this table."""
         return replace(self, ranks=self.ranks.take(rows, axis=1), coarse=self.coarse.take(rows, axis=1))
 
     def __repr__(self) -> str:
@@ -214,9 +212,9 @@ class Table:
 
 
 def _matrix_of(columns: list[Column]) -> NDArray[np.float32]:
-    """Return the columns as numbers, and codes where they are nominal; NaN is missing."""
+    """Return the columns as numbers, nominal ones as codes; missing values are NaN."""
     lines = np.empty((len(columns), len(columns[0].values)), np.float32)
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite
         for line, column in zip(lines, columns, strict=True):
             line[:] = column.values
             if column.kind == "nominal":

@@ -1,4 +1,4 @@
-"""What is predicted, and how much each row counts."""
+"""The target and the weights of rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from crosscut import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MANY_CODES = 1 << 16  # integer labels in a range up to this size are counted, not sorted
+_MANY_CODES = 1 << 16  # integer labels in a range of at most this size are counted, not sorted
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is predicted: class codes, or numbers (``n_classes == 0``); and the rows' weights."""
+    """Class codes or numbers (``n_classes == 0``) to predict, and the weights of the rows."""
 
     values: NDArray[np.int32] | NDArray[np.float64]
     n_classes: int
@@ -37,10 +37,10 @@ def coded_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """
     if y.dtype.kind in "iu" and len(y):
         codes = np.empty(len(y), np.int32)
-        found = _core.code_classes(np.ascontiguousarray(y, dtype=np.int64), _MANY_CODES, codes)
-        if found is not None:
-            return np.array(found).astype(y.dtype), codes
-    if y.dtype.kind in "UO":  # hashing takes less time than sorting
+        labels = _core.code_classes(np.ascontiguousarray(y, dtype=np.int64), _MANY_CODES, codes)
+        if labels is not None:
+            return np.array(labels).astype(y.dtype), codes
+    if y.dtype.kind in "UO":  # hashing is faster than sorting
         cells = y.tolist()
         names = sorted(dict.fromkeys(cells))
         code = {name: c for c, name in enumerate(names)}

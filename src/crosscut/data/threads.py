@@ -1,4 +1,4 @@
-"""How many threads ``n_jobs`` means."""
+"""Number of threads for ``n_jobs``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ WORTH_THREADS = 1 << 18
 
 
 def n_threads(n_jobs: int | None, work: int = WORTH_THREADS) -> int:
-    """Threads for the core: as many as there are cores for None, all cores but ``-n_jobs - 1`` if negative.
+    """Return the number of threads: for None one per core, if negative ``n_cores + 1 + n_jobs``.
 
-    ``work`` is the number of cells to be looked at; for few of them None means one thread. The environment
-    variable ``OMP_NUM_THREADS``, which joblib and Dask set in their workers, is obeyed where n_jobs is None.
+    ``work`` is the number of cells to process; if it is small, None means one thread. If n_jobs is None, the
+    environment variable ``OMP_NUM_THREADS`` applies, which joblib and Dask set in their workers.
 
     >>> n_threads(2), n_threads(None, 1000)
     (2, 1)
     """
     if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning; use None, a positive number, or -1 for all cores")
+        raise ValueError("n_jobs must not be 0; use None, a positive number, or -1 for all cores")
     if n_jobs is None:
         if work < WORTH_THREADS:
             return 1

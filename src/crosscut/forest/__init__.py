@@ -1,4 +1,4 @@
-"""Grown trees: prediction, pruning, what they share, and export."""
+"""Grown trees: prediction, pruning, sharing and export."""
 
 from crosscut.forest.forest import Forest
 

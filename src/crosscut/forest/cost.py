@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 
 def time_actual(a: float, t_e: float, t_p: float, N: float) -> float:
-    """Refine one node of the tree from all examples: N (a t_e + t_p)."""
+    """Time to refine one node of the tree from all examples: N (a t_e + t_p)."""
     return N * (a * t_e + t_p)
 
 
 def time_folds(a: float, t_e: float, t_p: float, N: float, n: int) -> float:
-    """Refine that node for the n folds one after the other: (n - 1) N (a t_e + t_p)."""
+    """Time to refine that node for the n folds one after the other: (n - 1) N (a t_e + t_p)."""
     return (n - 1) * N * (a * t_e + t_p)
 
 
 def time_serial(a: float, t_e: float, t_p: float, N: float, n: int) -> float:
-    """Refine that node for the tree from all examples and the n folds: n N (a t_e + t_p)."""
+    """Time to refine that node for the tree from all examples and the n folds: n N (a t_e + t_p)."""
     return time_actual(a, t_e, t_p, N) + time_folds(a, t_e, t_p, N, n)
 
 
 def time_parallel(a: float, t_e: float, t_p: float, N: float, f: float) -> float:
-    """Refine that node for all at once: N (a t_e + f t_p), from f = 1 (best case) to f = n (worst)."""
+    """Time to refine it for all at once: N (a t_e + f t_p), f = 1 (best case) to f = n (worst)."""
     return N * (a * t_e + f * t_p)
 
 
 def speedup_bound(a: float, t_e: float, t_p: float, n: int) -> float:
-    """Bound of the speed-up of one node in the worst case: min(n, 1 + a t_e / t_p)."""
+    """Worst-case speed-up of one node: min(n, 1 + a t_e / t_p)."""
     return min(n, 1 + a * t_e / t_p)
 
 
@@ -50,9 +50,9 @@ def forest_speedup(t_r: Sequence[float], f: Sequence[float], n: int) -> float:
 
     Examples
     --------
-    >>> forest_speedup([1.0, 1.0], [1.0, 1.0], n=10)  # all trees alike
+    >>> forest_speedup([1.0, 1.0], [1.0, 1.0], n=10)  # all trees are equal
     10.0
-    >>> forest_speedup([1.0, 1.0], [10.0, 10.0], n=10)  # no two alike below the root
+    >>> forest_speedup([1.0, 1.0], [10.0, 10.0], n=10)  # all trees differ below the root
     1.8181818181818181
     """
     above = [1.0, *f][: len(t_r)]
@@ -64,16 +64,16 @@ def predicted_speedup(
 ) -> float:
     """Speed-up of a whole forest over growing its n + 1 trees one by one.
 
-    Section 3.2.1 with the node times of section 2.3: a level's statistics are computed as often as the level
-    above has different tests, f(i-1), and its examples are sorted f(i) times:
-    T_parallel = sum over levels of N_i (f(i-1) a t_e + f(i) t_p).
+    Section 3.2.1 with the node times of section 2.3. The statistics of a level are computed once per
+    different test of the level above, f(i-1) times. Its examples are sorted f(i) times: T_parallel = sum over
+    levels of N_i (f(i-1) a t_e + f(i) t_p).
 
     Parameters
     ----------
     a, t_e, t_p
         Number of tests, time per statistic update, time per example sorted.
     f
-        f(1), f(2), ...: different tests on each level. An example is sorted n times at most.
+        f(1), f(2), ...: different tests on each level; at most n are counted.
     n
         Number of folds; a tree from all examples is grown as well.
     rows
@@ -98,7 +98,7 @@ def predicted_speedup(
 
 @dataclass(frozen=True, eq=False)
 class CostReport:
-    """What growing the trees together saved, in the symbols of the paper (sections 2.3 and 3.2.1).
+    """Speed-up by growing the trees together, in the symbols of the paper (sections 2.3 and 3.2.1).
 
     Attributes
     ----------
@@ -107,21 +107,21 @@ class CostReport:
     a : int
         Number of tests: columns whose statistics each row updates.
     t_e, t_p : float
-        Seconds to add a row to the statistics of one column, and to sort it into a branch; measured on this
+        Seconds to add a row to the statistics of one column, and to sort it into a branch, measured on this
         machine.
     f : float64 array
         f(i) of each level, from 1 (all trees agree) to the number of trees.
     tree_rows, serial_rows, parallel_rows : float64 arrays
-        Rows in the nodes that are split on each level: in the final tree, in all trees one by one, and in the
-        bundles in which they were grown (NaN if the engine did not count them).
+        Rows in the split nodes of each level: in the final tree, summed over all trees, and in the bundles in
+        which they were grown (NaN if the engine did not count them).
     seconds : float
         Time of growing; NaN if the engine did not measure it.
     predicted_speedup, actual_speedup : float
-        Speed-up over growing the trees one by one: predicted by the paper's model, in which only trees with
-        the same test stay together, and measured by the rows this run visited, whose bundles also hold trees
-        with different tests.
+        Speed-up over growing the trees one by one. The paper's model predicts it for trees that stay together
+        only while their tests are the same. The actual one counts the rows this run visited, whose bundles
+        can also hold trees with different tests.
     measured_speedup : float or None
-        The same in processor time, if both ways were run.
+        Speed-up in processor time, if the trees were also grown one by one.
     """
 
     n: int
@@ -154,7 +154,7 @@ class CostReport:
             f"speed-up in rows visited:      {self.actual_speedup:.2f}",
         ]
         if self.actual_speedup < 1.1:
-            lines.append("(nodes of few rows are searched tree by tree, which is faster than sharing rows)")
+            lines.append("(small nodes are searched tree by tree, which is faster than sharing rows)")
         if self.measured_speedup is not None:
             lines.append(f"speed-up in processor time:    {self.measured_speedup:.2f}")
         return "\n".join(lines)
@@ -166,11 +166,11 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
     Parameters
     ----------
     forest : Forest
-        The final tree and those of the folds.
+        The final tree and the fold trees.
     n_columns : int
         Columns of the table.
     measured_speedup : float, optional
-        Processor time of growing the trees one by one, divided by that of growing them together.
+        Ratio of processor times: growing the trees one by one over growing them together.
     """
     sharing = forest.sharing
     n_levels = len(sharing.f)
@@ -191,7 +191,7 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
     n, a = max(len(forest) - 1, 1), n_columns
     t_p = _seconds_per_sort(forest, n_columns)
     visited = float(np.nansum(parallel))
-    # the time not spent sorting goes into statistics; if a run is too short to tell, half of it is assumed
+    # time not spent sorting is spent on statistics; if the run is too short to measure, t_e = t_p / 2
     t_e = (seconds / visited - t_p) / a if visited and not np.isnan(seconds) else np.nan
     if not t_e > 0:
         t_e = t_p / 2
@@ -214,7 +214,7 @@ def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None =
 
 
 def _seconds_per_sort(forest: Forest, n_columns: int) -> float:
-    """Return the time in which the core sorts one row one level down, measured on generated rows."""
+    """Return the time to sort one row one level down, measured on generated rows."""
     tree = forest.packed.only(0)
     x = np.random.default_rng(0).normal(size=(4096, n_columns)).astype(np.float32)
     depth = float(tree.depth[apply(tree, x, n_jobs=1)[0]].mean())

@@ -1,4 +1,4 @@
-"""The result of growing: the trees of all tasks, and which parts they share."""
+"""Forest, the result of growing: the trees of all tasks in concatenated arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The concatenated arrays of many trees, as the core reads and writes them.
+    """Concatenated arrays of many trees, in the layout of the C++ core.
 
     Tree ``t`` has the nodes ``node_start[t]:node_start[t + 1]``. Node numbers in ``children`` and the
     offsets in ``first_child`` and ``first_branch`` count from the start of the tree, so tree ``t`` is a slice
@@ -59,7 +59,7 @@ class Packed:
 
     @cached_property
     def core(self) -> _core.Forest:
-        """The trees in the core's form; checked once, so their arrays can no longer be written to."""
+        """The trees as a core object; its arrays are checked once and become read-only."""
         arrays = (
             self.node_start,
             self.branch_start,
@@ -84,7 +84,7 @@ class Packed:
     def leaves_of_few(
         self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        """Return the leaf of few rows given for each tree, tree by tree; checks only nodes on their way."""
+        """Return the leaves of a few rows of each tree, tree by tree; checks only nodes on their paths."""
         return _core.leaves_of_few(
             self.node_start,
             self.branch_start,
@@ -112,7 +112,7 @@ class Packed:
 
     @cached_property
     def paths(self) -> dict[str, Any]:
-        """Cost-complexity paths that are known (``smaller_trees.pruning_paths``), by measure."""
+        """Cache of cost-complexity paths by measure, for ``smaller_trees.pruning_paths``."""
         return {}
 
     @cached_property
@@ -129,7 +129,7 @@ class Packed:
             yield nodes, self.node_start[self.tree_of[nodes]] + self.parent[nodes]
 
     def ends(self, inner: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return where a row ends that reaches each node, if only the ``inner`` nodes have tests."""
+        """Return where a row that reaches each node ends if only the ``inner`` nodes have tests."""
         at = np.arange(len(self.feature))
         for nodes, parents in self.by_depth():
             ended = (at[parents] != parents) | ~inner[parents]
@@ -161,7 +161,7 @@ class Packed:
 
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> Packed:
-        """Pack ``trees``."""
+        """Concatenate the arrays of ``trees``."""
         arrays: dict[str, Any] = {
             field.name: np.concatenate([getattr(tree, field.name) for tree in trees])
             for field in fields(cls)
@@ -175,7 +175,7 @@ class Packed:
         )
 
     def only(self, t: int) -> Packed:
-        """Return tree ``t`` by itself; its arrays are views."""
+        """Return tree ``t`` alone; its arrays are views."""
         tree = self.tree(t)
         return Packed(
             node_start=self.node_start[t : t + 2] - self.node_start[t],
@@ -184,7 +184,7 @@ class Packed:
         )
 
     def select(self, trees: Sequence[int]) -> Packed:
-        """Return only these trees, in this order; the arrays of neighbours are views."""
+        """Return the given trees in this order; the arrays of consecutive trees are views."""
         chosen = np.asarray(trees, dtype=np.int64)
         if np.array_equal(chosen, np.arange(self.n_trees)):
             return self
@@ -211,7 +211,7 @@ class Packed:
         packed
             The smaller trees.
         number
-            Each old node's number in its smaller tree, -1 if it was removed.
+            New number of each old node within its tree, -1 if it was removed.
         """
         node_start = self.node_start
         at = node_start[self.tree_of]
@@ -271,7 +271,7 @@ def ranges(start: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int
 
 
 def _entries(start: NDArray[np.int64], parts: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """Return an index of the entries of some parts: a slice, if they follow each other."""
+    """Return an index of the entries of some parts; a slice if the parts are consecutive."""
     if len(parts) and (np.diff(parts) == 1).all():
         return slice(start[parts[0]], start[parts[-1] + 1])
     return ranges(start, parts)
@@ -283,8 +283,8 @@ def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.
     n_trees = len(start) - 1
     tree = np.repeat(np.arange(n_trees), np.diff(start) + 1)
     within = np.arange(start[-1] + n_trees) - tree
-    own: NDArray[np.int64] = total[within] - total[start[tree]]
-    return own
+    offsets: NDArray[np.int64] = total[within] - total[start[tree]]
+    return offsets
 
 
 class Forest:
@@ -295,8 +295,8 @@ class Forest:
     trees : sequence of Tree, or Packed
         One tree per task, as a sequence or concatenated.
     work : mapping of str to array, or function that returns it, optional
-        What the engine did on each level: ``bundles`` refined, ``rows`` visited, ``seconds`` spent and, where
-        rows are streamed, ``passes`` over them. Counts that are not known level by level are absent.
+        Work on each level: refined ``bundles``, visited ``rows``, ``seconds``, and for streams ``passes``.
+        Counts that are not known by level are absent.
     """
 
     def __init__(
@@ -312,12 +312,12 @@ class Forest:
 
     @cached_property
     def work(self) -> Mapping[str, NDArray[Any]] | None:
-        """What the engine did on each level."""
+        """The engine's work on each level."""
         return self._work() if callable(self._work) else self._work
 
     @classmethod
     def joined(cls, forests: Iterable[Forest]) -> Forest:
-        """Return the trees of several forests; what was done on a level is added up."""
+        """Return the trees of several forests; their work is added up by level."""
         forests = list(forests)
         work: dict[str, NDArray[Any]] = {}
         for forest in forests:
@@ -329,7 +329,7 @@ class Forest:
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
-        """Every task's tree."""
+        """The tree of each task."""
         return tuple(self.packed.tree(t) for t in range(self.packed.n_trees))
 
     @cached_property
@@ -339,7 +339,7 @@ class Forest:
 
     @cached_property
     def sharing(self) -> Sharing:
-        """Which nodes the trees have in common, and f(i) of every level."""
+        """Common nodes of the trees, and f(i) of each level."""
         from crosscut.forest.sharing import Sharing
 
         return Sharing.of(self.packed)

@@ -1,4 +1,4 @@
-"""The error of every pruning of a forest's final tree, on the rows that the folds hold out."""
+"""Errors of all prunings of the final tree, estimated on the rows that the folds hold out."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 
 
 def rpart_alphas(packed: Packed, risk: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the lowest complexity at which each node is a leaf in rpart, and -inf where it always is one.
+    """Return the lowest complexity at which each node is a leaf in rpart, or -inf if it always is one.
 
-    From the leaves up, a node's complexity is the risk that its splits save, per split. A son whose own
-    complexity is below that counts as a leaf, the lower of the two first; what is below a son is not looked
-    at again. A node that saves nothing becomes a leaf. From the root down, no node has a complexity above
-    its parent's.
+    From the leaves up, the complexity of a node is the risk reduction per split of its subtree. A child with
+    a lower complexity counts as a leaf, the lower of the two first; deeper nodes are not considered again. A
+    node without risk reduction becomes a leaf. From the root down, complexities are limited to the parent's.
 
     Parameters
     ----------
     packed : Packed
         Trees whose tests have two branches.
     risk : float64 array
-        Error of every node as a leaf.
+        Error of each node as a leaf.
     """
     if np.any(np.diff(packed.child_owner[::2]) == 0) or len(packed.child_owner) % 2:
-        raise ValueError("rpart's tests have two branches, but these trees have more; use splits='binary'")
+        raise ValueError(
+            "rpart's tests have two branches, but these trees have more; grow them with splits='binary'"
+        )
     inner = packed.child_owner[::2]
     left, right = (packed.node_start[packed.tree_of[inner]] + packed.children[k::2] for k in (0, 1))
     complexity, below, splits = np.zeros(len(risk)), risk.copy(), np.zeros(len(risk))
@@ -45,18 +46,21 @@ def rpart_alphas(packed: Packed, risk: NDArray[np.float64]) -> NDArray[np.float6
 
     for depth in range(int(packed.depth.max()) - 1, -1, -1):
         now = packed.depth[inner] == depth
-        me, a, b = inner[now], left[now], right[now]
+        node, a, b = inner[now], left[now], right[now]
         a, b = np.where(complexity[b] > complexity[a], [a, b], [b, a])  # a collapses first
         under, number = below[[a, b]], splits[[a, b]]
-        falls = np.ones(len(me), bool)
-        for k, son in enumerate((a, b)):
-            falls &= (risk[me] - under.sum(axis=0)) / (number.sum(axis=0) + 1) > complexity[son]
-            under[k], number[k] = np.where(falls, risk[son], under[k]), np.where(falls, 0, number[k])
-        saved = (risk[me] - under.sum(axis=0)) / (number.sum(axis=0) + 1)
-        some = saved > 1e-12 * root[me]  # above 0 by more than rounding
-        complexity[me] = np.where(some, saved, 0.0)
-        below[me] = np.where(some, under.sum(axis=0), risk[me])
-        splits[me] = np.where(some, number.sum(axis=0) + 1, 0)
+        collapses = np.ones(len(node), bool)
+        for k, child in enumerate((a, b)):
+            collapses &= (risk[node] - under.sum(axis=0)) / (number.sum(axis=0) + 1) > complexity[child]
+            under[k], number[k] = (
+                np.where(collapses, risk[child], under[k]),
+                np.where(collapses, 0, number[k]),
+            )
+        saved = (risk[node] - under.sum(axis=0)) / (number.sum(axis=0) + 1)
+        positive = saved > 1e-12 * root[node]  # above 0 by more than rounding
+        complexity[node] = np.where(positive, saved, 0.0)
+        below[node] = np.where(positive, under.sum(axis=0), risk[node])
+        splits[node] = np.where(positive, number.sum(axis=0) + 1, 0)
 
     for nodes, parents in packed.by_depth():
         complexity[nodes] = np.minimum(complexity[nodes], complexity[parents])
@@ -77,17 +81,17 @@ def pruning_table(
     Parameters
     ----------
     forest : Forest
-        Tree 0 is the final tree; the others hold rows out.
+        Tree 0 is the final tree; the other trees hold out rows.
     held_out : HeldOut
-        The leaves those rows reached (``crosscut.forest.predict.apply_held_out``).
+        Leaves of the held-out rows, from ``crosscut.forest.predict.apply_held_out``.
     y : array
-        Class codes, or numbers, of all rows.
+        Class codes or numbers of all rows.
     n_classes : int
         0 for regression.
     weights : float64 array, optional
-        Weights of the rows; errors are weighted by them.
+        Weights of the rows in the errors.
     by : {"impurity", "error", "loss"}
-        What pruning weighs against the number of leaves; the loss is that of the forest.
+        Measure that pruning weighs against the number of leaves; "loss" is the loss of the forest.
     """
     losses_of = partial(Prunings.losses, held_out=held_out, y=y, weights=weights)
     return table_from(losses_of, forest.packed, n_classes, by)
@@ -103,7 +107,7 @@ def table_from(
 ) -> PruningTable:
     """Return the pruning table of some trees.
 
-    ``losses_of(prunings, against=None)`` adds up the losses of all held-out rows, as `Prunings.losses` does.
+    ``losses_of(prunings, against=None)`` adds up the losses of all held-out rows like `Prunings.losses`.
     """
     prunings = Prunings(packed, n_classes, by, rpart=rpart)
     losses = losses_of(prunings)
@@ -117,7 +121,7 @@ def table_from(
 class Losses:
     """Held-out rows, their weight, and weighted sums of losses and squared losses for each pruning.
 
-    Losses against a pruning are multiplied by those of the same row under that one, and not squared.
+    For losses against a pruning, ``total`` sums products with the row's loss under that pruning.
     """
 
     n_rows: int
@@ -136,7 +140,7 @@ class Losses:
 
 
 class Prunings:
-    """Every pruning of a forest's final tree, to be compared on the held-out rows of the folds.
+    """All prunings of a forest's final tree, to be compared on the held-out rows of the folds.
 
     Parameters
     ----------
@@ -145,7 +149,7 @@ class Prunings:
     n_classes : int
         0 for regression.
     by : {"impurity", "error", "loss"}
-        What pruning weighs against the number of leaves.
+        Measure that pruning weighs against the number of leaves.
     rpart : bool
         Whether nodes are pruned in rpart's order instead of CART's.
     """
@@ -188,9 +192,9 @@ class Prunings:
         *,
         against: int | None = None,
     ) -> Losses:
-        """Add up the losses of held-out rows, or their products with those under one pruning.
+        """Add up the losses of held-out rows, or their products with the losses under one pruning.
 
-        ``y`` and ``weights`` are those of all rows.
+        ``y`` and ``weights`` cover all rows.
         """
         w = None if weights is None else np.ascontiguousarray(weights[held_out.rows], dtype=np.float64)
         weight, times = float(len(held_out.rows) if w is None else w.sum()), np.bincount(held_out.rows)
@@ -207,20 +211,20 @@ class Prunings:
             w,
             self.cost,
         )
-        if against is None and times.max(initial=0) > 1:  # a row that is held out again is not new evidence
+        if against is None and times.max(initial=0) > 1:  # average a row's repeats, which are not independent
             squares = self._squares_of_rows(held_out, y, weights, times)
         return Losses(int(np.count_nonzero(times)), weight, total, squares)
 
     def _loss_at(
         self, row: int, held_out: HeldOut, y: NDArray[Any], times: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the loss of each held-out row under one pruning; the mean where it is held out again."""
+        """Return the loss of each held-out row under one pruning, averaged over its repeats."""
         ends = self.packed.ends(self._level > row)[held_out.node(self.packed)]
         loss = self._loss(y[held_out.rows], self.prediction[ends])
         return (np.bincount(held_out.rows, loss) / np.maximum(times, 1))[held_out.rows]
 
-    def _loss(self, y: NDArray[Any], said: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (y - said) ** 2 if self.cost is None else self.cost[y, said.astype(np.int64)]
+    def _loss(self, y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (y - predicted) ** 2 if self.cost is None else self.cost[y, predicted.astype(np.int64)]
 
     def _squares_of_rows(
         self,
@@ -229,10 +233,10 @@ class Prunings:
         weights: NDArray[np.float64] | None,
         times: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Sum the squares of rows' losses, averaged over the times a row is held out, by pruning.
+        """Return, for each pruning, the sum of squares of rows' losses averaged over their repeats.
 
-        A row's sum of losses changes only where one of its leaves is cut off, so these changes, sorted by row
-        and pruning, are all there is to add up.
+        The sum of a row's losses changes only where pruning removes one of its leaves. So it is enough to add
+        up these changes, sorted by row and pruning.
         """
         change = self._changes(held_out, y)
         row, level, amount = (np.concatenate(part) for part in zip(*change, strict=True))
@@ -241,34 +245,34 @@ class Prunings:
         total = np.cumsum(amount, dtype=np.longdouble)
         first = np.flatnonzero(np.diff(row, prepend=-1))
         before = np.repeat(total[first] - amount[first], np.diff(first, append=len(row)))
-        after = (total - before).astype(np.float64)  # sum of the row's losses once this has changed
+        after = (total - before).astype(np.float64)  # the row's sum of losses after this change
         squares = (after**2 - (after - amount) ** 2) / times[row]
         if weights is not None:
             squares *= weights[row]
         return np.cumsum(np.bincount(level, squares, minlength=len(self.alpha)))
 
     def _changes(self, held_out: HeldOut, y: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
-        """Return row, pruning and amount of each change of a row's loss; one part per step upwards."""
+        """Return row, pruning and amount of each change of a row's loss, one part per step upwards."""
         packed, n_levels = self.packed, len(self.alpha)
         first = packed.node_start[:-1][packed.tree_of]
         parent = np.where(packed.parent < 0, -1, packed.parent + first)
         until = np.where(parent < 0, n_levels, np.minimum(self._level[parent], n_levels))
         row, node = held_out.rows, held_out.node(packed)
         level, loss = np.zeros(len(row), np.int64), np.zeros(len(row))
-        found: list[tuple[NDArray[Any], ...]] = []
+        changes: list[tuple[NDArray[Any], ...]] = []
         while len(row):
             new = self._loss(y[row], self.prediction[node])
             change = np.where(until[node] > level, new - loss, 0.0)
-            some = change != 0
-            found.append((row[some], level[some], change[some]))
+            changed = change != 0
+            changes.append((row[changed], level[changed], change[changed]))
             loss, level = loss + change, np.maximum(level, until[node])
             node = parent[node]
             on = (node >= 0) & (level < n_levels)
             row, node, level, loss = row[on], node[on], level[on], loss[on]
-        return found
+        return changes
 
     def table(self, losses: Losses, products: Losses) -> PruningTable:
-        """Return the table from the losses of all rows, and from their products with the lowest ones."""
+        """Return the table from the losses of all rows and their products with those of the best pruning."""
         n_rows, weight, best = losses.n_rows, losses.weight, lowest(losses.total)
         mean, squares, crossed = (each / weight for each in (losses.total, losses.squares, products.total))
         apart = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
@@ -286,9 +290,9 @@ class Prunings:
 
 
 def _distinct(alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 0 and the alphas of nodes in ascending order; of those equal but for rounding, the largest.
+    """Return 0 and the alphas of nodes in ascending order.
 
-    A value that is above 0 only by rounding counts as 0.
+    Of alphas that are equal except for rounding, only the largest is kept. A rounding error above 0 is 0.
     """
     alphas = np.where(alphas > 1e-12 * alphas.max(), alphas, 0.0)
     alpha: NDArray[np.float64] = np.unique(np.append(0.0, alphas))

@@ -1,4 +1,4 @@
-"""Which leaf a row reaches, and what that leaf predicts: for one tree, for all, and out of fold."""
+"""Find the leaf that each row reaches: in one tree, in all trees, and out of fold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crosscut.tasks import Tasks
 
 Trees = Forest | Packed
-_FEW = 4096  # rows, which reach so few nodes of so many that checking and preparing all of them takes longer
+_FEW = 4096  # at most this many rows reach few nodes, so checking and preparing all nodes takes longer
 
 
 def packed_of(trees: Trees | Tree) -> Packed:
@@ -32,7 +32,7 @@ def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = N
     Parameters
     ----------
     trees : Forest, Packed or Tree
-        The trees to walk.
+        The trees.
     x : float32 array of shape (n_rows, n_columns)
         Rows as ``Schema.matrix`` encodes them.
     n_jobs : int, optional
@@ -59,7 +59,7 @@ def apply_held_out(
     x : float32 array of shape (n_rows, n_columns)
         All rows, as ``Schema.matrix`` encodes them.
     tasks : Tasks
-        Says which rows each tree's task holds out.
+        The rows that the task of each tree holds out.
     n_jobs : int, optional
         Number of threads; by default all cores.
     """
@@ -68,7 +68,7 @@ def apply_held_out(
 
 
 class HeldOut:
-    """The held-out rows of all tasks, task by task, and the leaf each reached in its task's tree.
+    """The held-out rows of all tasks, and the leaf each row reaches in the tree of its task.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class HeldOut:
     row_start : int64 array of shape (n_tasks + 1,)
         Task ``t`` holds out ``rows[row_start[t]:row_start[t + 1]]``.
     leaf : int32 array
-        The node each of them reached in tree ``t``.
+        Leaf of each of these rows, numbered within its tree.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class HeldOut:
         return np.repeat(packed.node_start[:-1], np.diff(self.row_start)) + self.leaf
 
     def of(self, task: int) -> slice:
-        """Return where the rows of a task are."""
+        """Return the positions of a task's rows."""
         return slice(int(self.row_start[task]), int(self.row_start[task + 1]))
 
 
@@ -103,7 +103,7 @@ def apply_rows(
     row_start: NDArray[np.int64] | None,
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
-    """Return the leaf of the rows given for each tree, tree by tree; without rows, as `apply`."""
+    """Return the leaves of each tree's rows, tree by tree; without ``rows``, like `apply`."""
     if (
         rows is not None
         and row_start is not None

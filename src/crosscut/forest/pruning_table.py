@@ -1,4 +1,4 @@
-"""Cross-validated choice of a pruning, as in CART and rpart."""
+"""Choose a pruning by cross-validation as in CART and rpart, or prune by C4.5's rules."""
 
 from __future__ import annotations
 
@@ -22,30 +22,29 @@ if TYPE_CHECKING:
 
 PruningRule = Literal["best", "1se"]
 COLUMNS = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error", "paired_error")
-WITHIN = 1.6448536269514722  # standard errors: a 90% interval of the difference from the best reaches 0
+WITHIN = 1.6448536269514722  # standard errors: half-width of a 90% interval
 
 
 @dataclass(frozen=True, eq=False)
 class PruningTable:
-    """Every pruning of the final tree with its error, from the whole tree to the root alone.
+    """All prunings of the final tree with their errors, from the whole tree to the root alone.
 
     Errors are misclassification rates, mean costs (``by="loss"``), or mean squared errors for regression.
 
     Attributes
     ----------
     alpha : float64 array
-        Lowest ``ccp_alpha`` that gives the tree of the row.
+        Lowest ``ccp_alpha`` that gives this pruning.
     n_leaves : int64 array
     train_error, cv_error, standard_error : float64 arrays
-        Error on the training rows; error of the trees of the folds on the rows they hold out, each pruned at
-        the geometric mean of this row's alpha and the next one's; and its standard error from the losses of
-        the rows.
+        Error on the training rows; error of the fold trees on the rows they hold out, pruned at the geometric
+        mean of this alpha and the next; and the standard error of ``cv_error`` from the losses of the rows.
     paired_error : float64 array
-        Standard error of the difference between the row's error and the lowest one, from the differences
-        between the losses of each held-out row; NaN in models saved by versions that did not compute it.
+        Standard error of the difference from the lowest ``cv_error``, from the paired losses of held-out
+        rows; NaN in models saved by versions that did not compute it.
     by : {"impurity", "error", "loss"}
-        What alpha is measured in: impurity as in scikit-learn, or the errors of the table as in CART and
-        rpart. Always the latter for regression, where both are the same.
+        Unit of alpha: impurity as in scikit-learn, or the errors of the table as in CART and rpart. For
+        regression, where both are the same, always "error".
     """
 
     alpha: NDArray[np.float64]
@@ -55,13 +54,15 @@ class PruningTable:
     standard_error: NDArray[np.float64]
     paired_error: NDArray[np.float64]
     by: Measure = "error"
-    rpart: Callable[[], PruningTable] | None = field(default=None, repr=False)  # the same in rpart's order
+    rpart: Callable[[], PruningTable] | None = field(
+        default=None, repr=False
+    )  # this table with nodes pruned in rpart's order
 
     @property
     def like_best(self) -> NDArray[np.bool_]:
-        """Whether held-out rows do not tell a row's error from the lowest: 0 is in the difference's interval.
+        """Whether each error is not significantly worse than the lowest, by a 90% interval of the difference.
 
-        The interval is that of :func:`crosscut.compare`: 90%, from the rows' differences.
+        The interval is computed from the rows' differences as in :func:`crosscut.compare`.
         """
         return np.asarray(self.cv_error - self.cv_error.min() <= WITHIN * self.paired_error)
 
@@ -74,20 +75,20 @@ class PruningTable:
         Parameters
         ----------
         rule : {"best", "1se"}
-            The smallest of the trees with the lowest cross-validated error, or the smallest tree within one
-            standard error of it.
+            The smallest tree with the lowest cross-validated error, or the smallest tree within one standard
+            error of it.
         """
         if rule not in {"best", "1se"}:
-            raise ValueError(f"rule must be 'best' or '1se', but {rule!r} was given")
+            raise ValueError(f"rule must be 'best' or '1se', not {rule!r}")
         best = lowest(self.cv_error)
         if rule == "best":
             return best
         return int(np.flatnonzero(self.cv_error <= self.cv_error[best] + self.standard_error[best])[-1])
 
     def tests_kept(self, packed: Packed, row: int) -> NDArray[np.bool_]:
-        """Return which nodes have a test in the trees of a row.
+        """Return which nodes keep their test under the pruning of a row.
 
-        The final tree is pruned at the row's alpha, the trees of the folds between it and the next one.
+        The final tree is pruned at the row's alpha, the fold trees between it and the next alpha.
         """
         alpha = float(self.alpha[row])
         following = float(self.alpha[row + 1]) if row + 1 < len(self) else np.inf
@@ -104,10 +105,10 @@ class PruningTable:
     def to_rpart(self) -> Any:
         """Return the table as rpart prints it, from the root to the largest tree, as a pandas DataFrame.
 
-        ``CP`` and all errors are divided by the error of the root; ``nsplit`` is the number of leaves less
-        one. It equals rpart's own table if rpart has the same trees: Gini or squared error, no ties,
-        ``cp=0`` and the folds as ``xval``. Its rows can differ from this table's, since nodes are pruned in
-        rpart's order (``crosscut.forest.held_out_losses``), which is not always CART's.
+        ``CP`` and all errors are divided by the error of the root. ``nsplit`` is the number of leaves minus
+        1. The result equals rpart's own table if rpart has the same trees: Gini or squared error, no ties,
+        ``cp=0`` and the folds as ``xval``. Its rows can differ from this table, because rpart's pruning order
+        (``crosscut.forest.held_out_losses``) is not always CART's.
 
         Examples
         --------
@@ -125,7 +126,9 @@ class PruningTable:
         if self.by == "impurity":
             raise ValueError("rpart prunes by error, this table by impurity; fit with prune_by='error'")
         if self.rpart is None:
-            raise ValueError("rpart's table needs the trees before pruning, which a model file does not hold")
+            raise ValueError(
+                "rpart's table needs the trees before pruning, which model files do not contain; fit again"
+            )
         table = self.rpart()
         root = table.train_error[-1] or 1.0
         columns = {
@@ -161,15 +164,15 @@ class PruningTable:
 
 
 def lowest(error: NDArray[np.float64]) -> int:
-    """Return the last row with the lowest error: the smallest of these trees."""
+    """Return the last row with the lowest error, which is the smallest such tree."""
     return len(error) - 1 - int(np.argmin(error[::-1]))
 
 
 def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25) -> NDArray[np.float64]:
-    """Return how many errors C4.5 (release 8) adds to the `errors` seen among `n` rows.
+    """Return the number of errors that C4.5 (release 8) adds to the observed `errors` among `n` rows.
 
-    This is the function ``AddErrs`` of Quinlan's program, which interpolates the normal deviate of the
-    confidence level in a table. The core prunes relational trees with the same function.
+    This is ``AddErrs`` of Quinlan's program, which interpolates the normal deviate of the confidence level in
+    a table. The core prunes relational trees with the same function.
 
     Examples
     --------
@@ -177,7 +180,7 @@ def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25)
     array([1.2378, 2.3016])
     """
     if not 0 < confidence <= 1:
-        raise ValueError(f"confidence must be above 0 and at most 1, but {confidence} was given")
+        raise ValueError(f"confidence must be above 0 and at most 1, not {confidence}")
     rows, wrong = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(errors, np.float64))
     if not np.all((rows > 0) & (wrong >= 0) & (wrong <= rows)):
         raise ValueError("n must be positive, and errors between 0 and n")
@@ -185,10 +188,10 @@ def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25)
 
 
 def pessimistic(forest: Forest, confidence: float = 0.25) -> Forest:
-    """Prune every tree as C4.5 does (Quinlan 1993): replace subtrees that do not lower the estimated error.
+    """Prune every tree like C4.5 (Quinlan 1993): replace subtrees that do not lower the estimated error.
 
-    The estimated errors of a leaf are those seen plus the `additional_errors` that C4.5 expects. Each tree
-    uses only its own training rows, so held-out rows stay unseen.
+    The estimated errors of a leaf are the observed errors plus `additional_errors`. Each tree uses only its
+    own training rows, so held-out rows stay unseen.
 
     Parameters
     ----------
@@ -212,7 +215,7 @@ def reduced_error(
     n_classes: int,
     weights: NDArray[np.float64] | None = None,
 ) -> Forest:
-    """Prune every tree by rows it has not seen (Quinlan 1987): replace subtrees that do not help on them.
+    """Prune every tree on unseen rows (Quinlan 1987): replace subtrees that do not lower their error.
 
     Parameters
     ----------
@@ -221,7 +224,7 @@ def reduced_error(
     x : float32 array of shape (n_rows, n_columns)
         Rows set aside for pruning, encoded by ``Schema.matrix``.
     y : array
-        Their class codes, or numbers.
+        Their class codes or numbers.
     n_classes : int
         0 for regression.
     weights : float64 array, optional
@@ -244,7 +247,7 @@ def reduced_error(
 
 
 def _prune(forest: Forest, packed: Packed, error: NDArray[np.float64]) -> Forest:
-    """Turn every node into a leaf whose own error is at most that of its pruned subtree."""
+    """Make a node a leaf if its error is at most the error of its pruned subtree."""
     below = np.where(packed.feature < 0, error, 0.0)
     inner = packed.feature >= 0
     for nodes, parents in reversed(list(packed.by_depth())):

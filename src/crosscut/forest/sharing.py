@@ -1,4 +1,4 @@
-"""Which parts the trees of a forest share (the paper's Figure 3)."""
+"""Find the parts that the trees of a forest share (the paper's Figure 3)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class SharedNode:
-    """A node of the forest: the nodes of some tasks that were reached by the same tests.
+    """A node of the forest: nodes of several tasks' trees that are reached by the same tests.
 
-    ``groups`` are the tasks that chose the same test here, largest group first; more than one makes the node
-    a fork. Tasks for which the node is a leaf are in no group. ``children[g]`` are the nodes below group
+    ``groups`` are the sets of tasks with the same test here, the largest first; with more than one, the node
+    is a fork. Tasks for which the node is a leaf are in no group. ``children[g]`` are the nodes below group
     ``g``, one per branch.
     """
 
@@ -33,7 +33,7 @@ class SharedNode:
 
     @property
     def is_fork(self) -> bool:
-        """Whether the tasks chose different tests here (the paper's bifurcation point)."""
+        """Whether tasks chose different tests here (the paper's bifurcation point)."""
         return len(self.groups) > 1
 
     def __iter__(self) -> Iterator[SharedNode]:
@@ -47,17 +47,17 @@ class SharedNode:
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """How much the trees of a forest have in common; level 0 is the root.
+    """Nodes and tests that the trees of a forest have in common, by level; level 0 is the root.
 
-    f(i) is the number of different tests per test of an average tree: 1 while all trees agree, the number of
-    trees once each goes its own way (section 3.2.1 of the paper).
+    f(i) is the number of different tests per test of an average tree: 1 if all trees agree, and the number of
+    trees if all differ (section 3.2.1 of the paper).
     """
 
     packed: Packed = field(repr=False)
-    place: NDArray[np.int64] = field(repr=False)  # of each tree's nodes: the node of the forest
-    test: NDArray[np.int64] = field(repr=False)  # and the test of the forest, -1 at leaves
+    place: NDArray[np.int64] = field(repr=False)  # the forest's node of each tree's node
+    test: NDArray[np.int64] = field(repr=False)  # the forest's test of each tree's node, -1 at leaves
     n_trees: int
-    f: NDArray[np.float64]  # the paper's f(i): how often the work of a level is done, 1 to n_trees
+    f: NDArray[np.float64]  # the paper's f(i): 1 to n_trees
     n_tests: NDArray[np.int64]  # different tests on each level
     n_forks: NDArray[np.int64]  # forks on each level
     n_nodes: NDArray[np.int64]  # nodes of the forest with a test, on each level
@@ -67,17 +67,17 @@ class Sharing:
     def of(cls, packed: Packed) -> Sharing:
         """Compare the trees of a forest.
 
-        Two tasks chose the same test if one threshold (or one grouping of categories) would do for both:
-        their cuts lie between overlapping pairs of training values, so no training row of either tells them
-        apart.
+        Two tests are the same if one threshold (or one grouping of categories) fits both: the cuts lie
+        between overlapping pairs of training values, so they split the training rows of both tasks in the
+        same way.
         """
         place, test = _places(packed)
         inner = np.flatnonzero(test >= 0)
         tests, nodes = (inner[np.unique(of[inner], return_index=True)[1]] for of in (test, place))
         forks = nodes[np.bincount(place[tests])[place[nodes]] > 1]
         n_tests, n_forks, n_nodes, n_tree_nodes = (
-            np.bincount(packed.depth[some], minlength=int(packed.depth.max()))
-            for some in (tests, forks, nodes, inner)
+            np.bincount(packed.depth[part], minlength=int(packed.depth.max()))
+            for part in (tests, forks, nodes, inner)
         )
         f = n_tests * packed.n_trees / np.maximum(n_tree_nodes, 1)
         return cls(packed, place, test, packed.n_trees, f, n_tests, n_forks, n_nodes, n_tree_nodes)
@@ -91,23 +91,25 @@ class Sharing:
         members: list[list[int]] = [[] for _ in range(max(place) + 1)]
         for node, at in enumerate(place):  # tree by tree, so tasks ascend
             members[at].append(node)
-        made = [
-            SharedNode(int(packed.depth[own[0]]), *zip(*((tasks[i], numbers[i]) for i in own), strict=True))
-            for own in members
+        shared_nodes = [
+            SharedNode(
+                int(packed.depth[nodes[0]]), *zip(*((tasks[i], numbers[i]) for i in nodes), strict=True)
+            )
+            for nodes in members
         ]
         below: dict[int, list[SharedNode]] = {}
-        for at, own in enumerate(members[1:], 1):  # the places below a test follow each other, by branch
-            above = int(packed.node_start[tasks[own[0]]]) + int(packed.parent[own[0]])
-            below.setdefault(test[above], []).append(made[at])
-        for shared, own in zip(made, members, strict=True):
+        for at, nodes in enumerate(members[1:], 1):  # places below a test are consecutive, ordered by branch
+            above = int(packed.node_start[tasks[nodes[0]]]) + int(packed.parent[nodes[0]])
+            below.setdefault(test[above], []).append(shared_nodes[at])
+        for shared, nodes in zip(shared_nodes, members, strict=True):
             groups: dict[int, list[int]] = {}
-            for node in own:
+            for node in nodes:
                 if test[node] >= 0:
                     groups.setdefault(test[node], []).append(tasks[node])
             order = sorted(groups, key=lambda t: (-len(groups[t]), groups[t]))
             shared.groups = tuple(tuple(groups[t]) for t in order)
             shared.children = tuple(tuple(below[t]) for t in order)
-        return made[0]
+        return shared_nodes[0]
 
     def __str__(self) -> str:
         lines = [f"{self.n_trees} trees; level: tests of the trees, nodes of the forest, forks, f(i)"]
@@ -121,7 +123,7 @@ class Sharing:
 
 
 def _places(packed: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the forest's node that each tree's node is, and the test that it has there, level by level."""
+    """Return the forest's node and test of each tree's node; computed level by level."""
     place, test = np.zeros(len(packed.feature), np.int64), np.full(len(packed.feature), -1)
     branch, multiway = _branches(packed)
     n_tests = n_places = 1
@@ -133,15 +135,15 @@ def _places(packed: Packed) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             n_places = int(place[nodes].max()) + 1
         inner = nodes[packed.feature[nodes] >= 0]
         nominal = np.isnan(packed.threshold[inner])
-        for some, number in ((inner[~nominal], _same_cuts), (inner[nominal], _same_categories)):
-            if len(some):
-                test[some] = n_tests + number(packed, some, place, multiway)
-                n_tests = int(test[some].max()) + 1
+        for group, number in ((inner[~nominal], _same_cuts), (inner[nominal], _same_categories)):
+            if len(group):
+                test[group] = n_tests + number(packed, group, place, multiway)
+                n_tests = int(test[group].max()) + 1
     return place, test
 
 
 def _runs(*keys: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where a run of equal keys begins."""
+    """Return where runs of equal keys begin."""
     changes = [np.append(True, key[1:] != key[:-1]) for key in keys]
     return np.asarray(np.logical_or.reduce(changes))
 
@@ -149,16 +151,16 @@ def _runs(*keys: NDArray[Any]) -> NDArray[np.bool_]:
 def _same_cuts(
     packed: Packed, nodes: NDArray[np.int64], place: NDArray[np.int64], _multiway: bool
 ) -> NDArray[np.int64]:
-    """Return a number of each node's test: in one place, on one column, cuts that overlap are one."""
+    """Return a number for each node's test; overlapping cuts of one column in one place share it."""
     low, high = packed.low[nodes].astype(np.float64), packed.high[nodes].astype(np.float64)
-    unknown = np.isnan(low) | np.isnan(high)  # bins and "present | missing": the threshold itself is the test
+    unknown = np.isnan(low) | np.isnan(high)  # bins and "present | missing": compare thresholds
     low, high = (np.where(unknown, packed.threshold[nodes], end) for end in (low, high))
     order = np.lexsort((nodes, high, low, packed.feature[nodes], place[nodes]))
     low, high = low[order], high[order]
     begins = _runs(place[nodes][order], packed.feature[nodes][order])
     first = np.flatnonzero(begins)
     size, least = np.diff(first, append=len(order)), high[first]
-    for k in range(1, int(size.max())):  # the k-th cut of every run: all cuts of a test overlap
+    for k in range(1, int(size.max())):  # the k-th cut of every run; all cuts of a test overlap
         runs = np.flatnonzero(size > k)
         at = first[runs] + k
         begins[at] = (low[at] >= least[runs]) & ~((low[at] == high[at]) & (high[at] == least[runs]))
@@ -171,7 +173,7 @@ def _same_cuts(
 def _same_categories(
     packed: Packed, nodes: NDArray[np.int64], place: NDArray[np.int64], multiway: bool
 ) -> NDArray[np.int64]:
-    """Return a number of each node's test: those that agree on every category both have seen are one."""
+    """Return a number for each node's test; tests that agree on all common categories share it."""
     order = np.lexsort((nodes, packed.feature[nodes], place[nodes]))
     begins = _runs(place[nodes][order], packed.feature[nodes][order])
     number, n_tests = np.empty(len(nodes), np.int64), 0
@@ -179,7 +181,7 @@ def _same_categories(
         groups: list[NDArray[Any]] = []
         for i in members:
             taken = _branches_of(packed, int(nodes[i]))
-            if multiway:  # every category has its own branch, whatever its number among the categories seen
+            if multiway:  # one branch per category: compare only which categories occur
                 taken = np.where(taken >= 0, np.arange(len(taken)), -1)
             same = (g for g, agreed in enumerate(groups) if _agree(taken, agreed))
             if (g := next(same, len(groups))) == len(groups):
@@ -203,10 +205,9 @@ def _branches_of(packed: Packed, node: int) -> NDArray[np.int32]:
 
 
 def _branches(packed: Packed) -> tuple[NDArray[np.int64], bool]:
-    """Return by which branch each node is reached, and whether nominal tests have one branch per category.
+    """Return the branch that leads to each node, and whether nominal tests have one branch per category.
 
-    Then the branch is the category; otherwise it is counted from 0. All nominal tests of a forest are of one
-    kind.
+    If they do, the branch is the code of the category. All nominal tests of a forest are of the same kind.
     """
     owner = packed.child_owner
     children = packed.node_start[packed.tree_of[owner]] + packed.children
@@ -218,7 +219,7 @@ def _branches(packed: Packed) -> tuple[NDArray[np.int64], bool]:
     multiway = bool(np.any(nominal & (n_branches > 2)))
     if multiway:
         for node in np.flatnonzero(nominal):
-            own = _branches_of(packed, int(node))
+            branch_of = _branches_of(packed, int(node))
             below = children[first[node] : first[node] + n_branches[node]]
-            branch[below] = [int(np.flatnonzero(own == j)[0]) for j in range(len(below))]
+            branch[below] = [int(np.flatnonzero(branch_of == j)[0]) for j in range(len(below))]
     return branch, multiway

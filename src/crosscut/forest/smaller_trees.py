@@ -1,8 +1,8 @@
-"""Smaller trees inside larger ones: by cost complexity, depth, gain, or rows of the split nodes.
+"""Smaller trees inside larger ones, by cost complexity, depth, impurity decrease or number of rows.
 
-A *level* of pruning is one setting of such a limit; levels run from large trees to small ones. ``level[i]``
-of a node is the number of levels at which it is still an inner node, so one array describes all the smaller
-trees, and a row that reached a leaf of the whole tree ends, at each level, in an ancestor of that leaf.
+A *level* of pruning is one value of such a limit; levels run from large trees to small ones. ``level[i]`` is
+the number of levels at which node i is still an inner node. So one array describes all smaller trees, and a
+row that reaches a leaf of the whole tree ends, at each level, in an ancestor of that leaf.
 """
 
 from __future__ import annotations
@@ -31,20 +31,18 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Criterion, Limits
 
 EPSILON = 2.220446049250313e-16  # scikit-learn's tolerance in the comparison with min_impurity_decrease
-ABOVE_ZERO = (
-    5e-324  # the lowest alpha that prunes a link whose impurity does not decrease or, by rounding, increases
-)
-Measure = Literal["impurity", "error", "loss"]  # of a node: what pruning weighs against the number of leaves
+ABOVE_ZERO = 5e-324  # lowest alpha, for tests that do not decrease impurity
+Measure = Literal["impurity", "error", "loss"]  # what pruning weighs against the number of leaves
 
 
 @dataclass(frozen=True, eq=False)
 class PruningPaths:
-    """Minimal cost-complexity paths of all trees; by impurity, as scikit-learn computes them.
+    """Minimal cost-complexity paths of all trees; those by impurity equal scikit-learn's.
 
     Attributes
     ----------
     node_alpha : float64 array
-        For every node of all trees the lowest ``ccp_alpha`` at which it is no longer an inner node; ``-inf``
+        For each node of all trees, the lowest ``ccp_alpha`` at which it is no longer an inner node; ``-inf``
         at leaves.
     """
 
@@ -59,11 +57,11 @@ class PruningPaths:
         return self.step_alpha[self._steps(tree)]
 
     def risks(self, tree: int) -> NDArray[np.float64]:
-        """Total impurity, or error, of the leaves after each step."""
+        """Total impurity or error of the leaves after each step."""
         return self.step_risk[self._steps(tree)]
 
     def n_leaves(self, tree: int) -> NDArray[np.int32]:
-        """Count the leaves after each step."""
+        """Return the numbers of leaves after each step."""
         return self.step_leaves[self._steps(tree)]
 
     def _steps(self, tree: int) -> slice:
@@ -73,16 +71,16 @@ class PruningPaths:
 def pruning_paths(
     trees: Trees | Tree, by: Measure = "impurity", *, n_jobs: int | None = None
 ) -> PruningPaths:
-    """Minimal cost-complexity path of every tree (Breiman et al. 1984); computed once.
+    """Return the minimal cost-complexity path of every tree (Breiman et al. 1984); cached.
 
-    By impurity, alpha 0 leaves a tree as it is, as in scikit-learn. By error or loss, it prunes what does not
-    lower the error of the training rows, as in CART and rpart.
+    By impurity, alpha 0 does not prune, as in scikit-learn. By error or loss, alpha 0 prunes splits that do
+    not lower the training error, as in CART and rpart.
     """
     packed = packed_of(trees)
     if by not in packed.paths:
         packed.paths[by] = _pruning_paths(packed, by, n_jobs)
-    found: PruningPaths = packed.paths[by]
-    return found
+    paths: PruningPaths = packed.paths[by]
+    return paths
 
 
 def _pruning_paths(packed: Packed, by: Measure, n_jobs: int | None) -> PruningPaths:
@@ -93,7 +91,7 @@ def _pruning_paths(packed: Packed, by: Measure, n_jobs: int | None) -> PruningPa
         paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
         lowest = np.where(packed.feature >= 0, ABOVE_ZERO, -np.inf)
         return replace(paths, node_alpha=np.maximum(paths.node_alpha, lowest))
-    # numbers of errors are whole, so they are divided after they have been added up
+    # numbers of errors are integers: divide after adding them up, so that sums are exact
     risk = node_losses(packed, packed.value.shape[1])[1]
     paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
     rounding, steps = 1e-12 * risk[packed.node_start[:-1]], np.diff(paths.step_start)
@@ -111,7 +109,7 @@ def _pruning_paths(packed: Packed, by: Measure, n_jobs: int | None) -> PruningPa
 
 
 def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the prediction of every node, and the total loss of its own training rows."""
+    """Return the prediction of each node, and its total loss on the node's training rows."""
     if not n_classes:
         return np.ascontiguousarray(packed.value[:, 0]), packed.weight * packed.impurity
     prediction = decisions(packed.value, packed.loss)
@@ -124,16 +122,16 @@ def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], ND
 def alpha_levels(
     trees: Trees, alphas: ArrayLike, by: Measure = "impurity", *, n_jobs: int | None = None
 ) -> NDArray[np.int32]:
-    """Levels of ascending ``ccp_alpha``."""
+    """Return levels of ascending ``ccp_alpha``."""
     values = _ascending("ccp_alpha", alphas)
     if len(values) and values[0] < 0:
-        raise ValueError(f"ccp_alpha must not be negative, but {values[0]} was given")
+        raise ValueError(f"ccp_alpha must not be negative, not {values[0]}")
     node_alpha = pruning_paths(trees, by, n_jobs=n_jobs).node_alpha
     return np.searchsorted(values, node_alpha, side="left").astype(np.int32)
 
 
 def depth_levels(trees: Trees, max_depths: Sequence[int | None]) -> NDArray[np.int32]:
-    """Levels of descending ``max_depth``; None is no limit."""
+    """Return levels of descending ``max_depth``; None is no limit."""
     packed = packed_of(trees)
     depths = np.array([np.iinfo(np.int32).max if depth is None else depth for depth in max_depths])
     values = _ascending("max_depth, from deep to shallow,", -depths)
@@ -142,7 +140,7 @@ def depth_levels(trees: Trees, max_depths: Sequence[int | None]) -> NDArray[np.i
 
 
 def size_levels(trees: Trees, min_samples_split: ArrayLike) -> NDArray[np.int32]:
-    """Levels of ascending ``min_samples_split`` (numbers of rows)."""
+    """Return levels of ascending ``min_samples_split`` (numbers of rows)."""
     packed = packed_of(trees)
     level = np.searchsorted(_ascending("min_samples_split", min_samples_split), packed.n_rows, side="right")
     return np.where(packed.feature >= 0, level, 0).astype(np.int32)
@@ -151,7 +149,7 @@ def size_levels(trees: Trees, min_samples_split: ArrayLike) -> NDArray[np.int32]
 def decrease_levels(
     trees: Trees, min_impurity_decreases: ArrayLike, criterion: Criterion
 ) -> NDArray[np.int32]:
-    """Levels of ascending ``min_impurity_decrease``."""
+    """Return levels of ascending ``min_impurity_decrease``."""
     packed = packed_of(trees)
     values = _ascending("min_impurity_decrease", min_impurity_decreases)
     level = np.searchsorted(values, improvements(packed, criterion) + EPSILON, side="right")
@@ -162,11 +160,11 @@ def decrease_levels(
 
 
 def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
-    """Return the decrease of impurity by each node's test, as a share of the total weight; 0 at leaves."""
+    """Return the impurity decrease by each node's test, divided by the total weight; 0 at leaves."""
     packed = packed_of(trees)
     sums = packed.value
     if CRITERIA[criterion].numbers:
-        # any centre gives the same difference; the root's mean keeps the squares small
+        # any centre gives the same difference; the root's mean keeps squares small
         root = packed.node_start[packed.tree_of]
         product = packed.weight * (packed.value[:, 0] - packed.value[root, 0])
         sums = np.column_stack([product, packed.weight])
@@ -179,7 +177,7 @@ def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
 
 
 def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[np.float64]:
-    """Return each column's share in the decrease of impurity by a tree's tests; zeros if it has none."""
+    """Return each column's fraction of the impurity decrease by a tree's tests; zeros for a single leaf."""
     gain = np.zeros(n_columns)
     inner = tree.feature >= 0
     np.add.at(gain, tree.feature[inner], improvements(tree, criterion)[inner])
@@ -201,18 +199,18 @@ def prune(
     min_samples_split: int = 2,
     criterion: Criterion = "gini",
 ) -> Forest:
-    """Cut all trees of a forest to what growing them under these limits would give.
+    """Return the trees that growing under these limits would give, cut from larger trees.
 
     Parameters
     ----------
     forest : Forest
-        Grown under weaker limits.
+        Trees grown under weaker limits.
     ccp_alpha, max_depth, min_impurity_decrease, min_samples_split
         As in scikit-learn.
     by : {"impurity", "error", "loss"}
-        What ``ccp_alpha`` is compared with.
+        Measure that ``ccp_alpha`` is compared with.
     criterion : str
-        What the trees were grown with; ``min_impurity_decrease`` is measured by it.
+        Criterion of growing, which ``min_impurity_decrease`` is compared with.
     """
     level = None
     if max_depth is not None:
@@ -223,7 +221,7 @@ def prune(
         level = _both(level, decrease_levels(forest, [min_impurity_decrease], criterion))
     if level is not None:
         forest = cut(forest, level)
-    if ccp_alpha > 0:  # last, since the path is that of the tree under the other limits
+    if ccp_alpha > 0:  # last, because the path depends on the other limits
         forest = cut(forest, alpha_levels(forest, [ccp_alpha], by))
     return forest
 
@@ -235,12 +233,12 @@ def _both(a: NDArray[np.int32] | None, b: NDArray[np.int32]) -> NDArray[np.int32
 def _ascending(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or np.any(np.diff(array) < 0):
-        raise ValueError(f"values of {name} must run from large trees to small ones, but {array} was given")
+        raise ValueError(f"values of {name} must run from large trees to small ones, not {array}")
     return array
 
 
 class Stops(Protocol):
-    """Where the trees of one choice of parameters stop inside the largest trees."""
+    """Parameters of a candidate that decide where its trees stop inside the largest trees."""
 
     @property
     def limits(self) -> Limits:
@@ -256,9 +254,9 @@ class Stops(Protocol):
 
 
 class LargestTrees:
-    """The largest trees of a setting, end to end; the trees of its candidates are inside them.
+    """The largest trees of a setting; the trees of its candidates are parts of them.
 
-    A *place* is a node counted over all trees; a row *stops* at a place.
+    A *place* is a node numbered over all trees; a row *stops* at a place.
     """
 
     def __init__(self, packed: Packed, *, exact_ties: bool, min_impurity: float) -> None:
@@ -268,7 +266,7 @@ class LargestTrees:
 
     @cached_property
     def label(self) -> NDArray[np.int64]:
-        """Class code that each place predicts; the first of the heaviest classes."""
+        """Class code that each place predicts; ties go to the first class."""
         label: NDArray[np.int64] = self.packed.value.argmax(axis=1)
         return label
 
@@ -284,7 +282,7 @@ class LargestTrees:
 
     @cached_property
     def _impurity(self) -> NDArray[np.float64]:
-        """Impurities; those of Gini, if counts are exact, in scikit-learn's own arithmetic."""
+        """Impurities; with exact counts, Gini is computed with scikit-learn's rounding."""
         packed = self.packed
         if not self.exact_ties:
             return packed.impurity
@@ -293,7 +291,7 @@ class LargestTrees:
 
     @cached_property
     def _has_pure(self) -> bool:
-        if self.exact_ties:  # growth itself tells which counts are pure
+        if self.exact_ties:  # growing has already stopped at pure nodes
             return False
         return bool(((self.packed.impurity <= self.min_impurity) & (self.packed.feature >= 0)).any())
 
@@ -304,7 +302,7 @@ class LargestTrees:
         rows: Sequence[NDArray[np.int64]],
         n_jobs: int,
     ) -> NDArray[np.int64]:
-        """Return the places where the rows given for each of the ``trees`` end."""
+        """Return the places where the ``rows`` of each of the ``trees`` end."""
         packed = self.packed
         order = np.argsort(trees, kind="stable")
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
@@ -312,9 +310,9 @@ class LargestTrees:
         np.cumsum(np.bincount(trees, sizes, packed.n_trees), out=row_start[1:])
         leaf = apply_rows(packed, x, np.concatenate([rows[s] for s in order]), row_start, n_jobs)
         places = np.repeat(packed.node_start[:-1], np.diff(row_start)) + leaf
-        found = np.empty_like(places)
-        found[ranges(np.concatenate([[0], np.cumsum(sizes)]), order)] = places
-        return found
+        result = np.empty_like(places)
+        result[ranges(np.concatenate([[0], np.cumsum(sizes)]), order)] = places
+        return result
 
     def stopped(self, places: NDArray[np.int64], candidate: Stops) -> NDArray[np.integer[Any]]:
         """Return where rows that ended at ``places`` stop in a candidate's trees."""
@@ -322,11 +320,11 @@ class LargestTrees:
         return places if stops is None else stops[places]
 
     def stops(self, candidate: Stops) -> NDArray[np.int32] | None:
-        """Return where rows that reach each place stop in a candidate's trees; None: at the leaves."""
+        """Return where rows that reach each place stop in a candidate's trees; None if at the leaves."""
         packed, limits = self.packed, candidate.limits
         depth, split = limits.max_depth, limits.min_samples_split
         leaves, ccp_alpha = candidate.max_leaf_nodes, candidate.ccp_alpha
-        if isinstance(split, float):  # the trees were grown under a share
+        if isinstance(split, float):  # a fraction, which growing has already applied
             split = 2
         deep = depth is None or depth >= packed.depth.max()
         small = split <= 2 and not self._has_pure
@@ -344,16 +342,16 @@ class LargestTrees:
         )
 
     def tree(self, t: int, candidate: Stops) -> Tree:
-        """Return tree ``t``, made as small as a candidate asks for."""
+        """Return tree ``t`` under the limits of a candidate."""
         one = LargestTrees(self.packed.only(t), exact_ties=self.exact_ties, min_impurity=self.min_impurity)
         return one.trees(candidate).tree(0)
 
     def trees(self, candidate: Stops) -> Packed:
-        """Return all trees, made as small as a candidate asks for."""
+        """Return all trees under the limits of a candidate."""
         packed, stops = self.packed, self.stops(candidate)
         if stops is None:
             return packed
-        # a node keeps its children if rows go through it to them
+        # a node keeps its children if rows pass through it to them
         inner = np.zeros(len(stops), bool)
         kept = (stops == np.arange(len(stops))) & (packed.parent >= 0)
         inner[(packed.node_start[packed.tree_of] + packed.parent)[kept]] = True

@@ -17,23 +17,23 @@ class Tree:
 
     Branch ``j`` of node ``i`` leads to node ``children[first_child[i] + j]``; a leaf has no branches and
     ``feature[i] == -1``. A numeric test sends ``value <= threshold[i]`` to branch 0 and the rest to branch 1.
-    A nominal test has one entry per category of its column in ``branches[first_branch[i]:]``: the branch it
-    takes, or -1 if the task never saw it at this node (the last entry is for missing values). Missing values
-    and unseen categories take branch ``missing[i]``.
+    A nominal test has one entry per category of its column in ``branches[first_branch[i]:]``: its branch, or
+    -1 if the category does not occur in the node's training rows. The last entry is for missing values.
+    Missing values and unseen categories take branch ``missing[i]``.
     """
 
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]  # NaN where the test is nominal or the node is a leaf
+    threshold: NDArray[np.float64]  # NaN for nominal tests and leaves
     missing: NDArray[np.int32]  # branch of missing and unseen values, -1 at leaves
     first_child: NDArray[np.int64]  # n_nodes + 1 offsets into children
     children: NDArray[np.int32]
     first_branch: NDArray[np.int64]  # n_nodes + 1 offsets into branches (empty for numeric tests and leaves)
     branches: NDArray[np.int32]
-    low: NDArray[np.float32]  # the task's training values on either side of a numeric cut; NaN elsewhere
+    low: NDArray[np.float32]  # the training values next to a numeric cut, else NaN
     high: NDArray[np.float32]
     depth: NDArray[np.int32]
     n_rows: NDArray[np.int64]  # training rows at the node
-    weight: NDArray[np.float64]  # their total weight
+    weight: NDArray[np.float64]  # total weight of these rows
     value: NDArray[np.float64]  # (n_nodes, n_classes) class weights, or (n_nodes, 1) means
     impurity: NDArray[np.float64]
     loss: NDArray[np.float64] | None = None  # cost [class, predicted class] that leaves minimise
@@ -52,7 +52,7 @@ class Tree:
         return int(self.depth.max())
 
     def equals(self, other: Tree) -> bool:
-        """Return whether both trees are the same, bit for bit."""
+        """Whether both trees are the same, bit for bit."""
         return all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
             for name in self.__dataclass_fields__
@@ -99,7 +99,7 @@ class Tree:
         return f"{len(self)} nodes against {len(other)}, with another layout of their arrays"
 
     def _of(self, name: str, node: int) -> NDArray[Any]:
-        """Return a node's own part of ``children`` or ``branches``."""
+        """Return the part of ``children`` or ``branches`` that belongs to a node."""
         first = self.first_child if name == "children" else self.first_branch
         return np.asarray(getattr(self, name)[first[node] : first[node + 1]])
 
@@ -128,7 +128,7 @@ _NODE_FIELDS = (
 
 
 def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return class weights as probabilities; a node without weight gives all classes the same."""
+    """Return class weights as probabilities, uniform for nodes without weight."""
     total: NDArray[np.float64] = value.sum(axis=1, keepdims=True)
     return np.where(total > 0, value / np.where(total > 0, total, 1.0), 1.0 / value.shape[1])
 
@@ -136,22 +136,22 @@ def probabilities(value: NDArray[np.float64]) -> NDArray[np.float64]:
 def decisions(value: NDArray[np.float64], loss: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
     """Return the class code that each node predicts: the most probable, or with ``loss`` the cheapest class.
 
-    Of equals it is the first. Probabilities are compared, not weights, so that ``predict`` agrees with
-    ``predict_proba`` even if weights differ by less than a probability can show.
+    Ties go to the first class. Probabilities are compared, not weights, so that ``predict`` agrees with
+    ``predict_proba`` even if weights differ by a rounding error.
     """
-    shares = probabilities(value)
-    return np.asarray(shares.argmax(axis=1) if loss is None else expected(shares, loss).argmin(axis=1))
+    fractions = probabilities(value)
+    return np.asarray(fractions.argmax(axis=1) if loss is None else expected(fractions, loss).argmin(axis=1))
 
 
 def predictions(tree: Tree, classes: NDArray[Any] | None) -> NDArray[Any]:
-    """Return what each node predicts: a class, or its mean if there are none."""
+    """Return the prediction of each node: a class, or the mean for regression."""
     return tree.value[:, 0] if classes is None else np.asarray(classes[decisions(tree.value, tree.loss)])
 
 
 def expected(weights: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the cost of predicting each class for rows of these class weights."""
     cost = np.zeros((len(weights), loss.shape[1]))
-    for of_class, row in zip(weights.T, loss, strict=True):  # in one order, however many nodes there are
+    for of_class, row in zip(weights.T, loss, strict=True):  # a fixed order of summation
         cost += of_class[:, None] * row
     return cost
 

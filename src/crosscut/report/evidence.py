@@ -70,7 +70,7 @@ def most_wrong(cv: Validation, most: int = 10) -> list[dict[str, Any]]:
         far = np.abs(truth - said)
     else:
         each = np.arange(len(truth))
-        far = cv.said[each, np.asarray(said, np.int64)] - cv.said[each, truth]
+        far = cv.fold_values[each, np.asarray(said, np.int64)] - cv.fold_values[each, truth]
         far = np.where(said != truth, far + 1e-9, -1.0)
     order = np.argsort(-far, kind="stable")
     found: list[dict[str, Any]] = []
@@ -86,7 +86,7 @@ def most_wrong(cv: Validation, most: int = 10) -> list[dict[str, Any]]:
                 "cells": [],
                 "truth": str(cv.classes[truth[at]]) if named else float(truth[at]),  # type: ignore[index]
                 "answer": str(cv.classes[said[at]]) if named else float(said[at]),  # type: ignore[index]
-                "sure": float(cv.said[at, int(said[at])]) if named else None,
+                "sure": float(cv.fold_values[at, int(said[at])]) if named else None,
                 "off": None if named else float(said[at] - truth[at]),
             }
         )

@@ -15,7 +15,7 @@ from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
 from crosscut.statistics.conformal import coverage
-from crosscut.statistics.sentences import LEVEL, answer, cost_sentence
+from crosscut.statistics.sentences import LEVEL, cost_sentence, performance
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
 
 def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
     """Return what the summary of every kind of fit says of held-out rows."""
-    said = {"answer": answer(fit.validated("report()"), row), "cv": errors(fit)}
+    said = {"answer": performance(fit.validated("report()"), row), "cv": errors(fit)}
     return said | ({"residuals": _residuals(fit)} if fit.classes is None else {"confusion": _confusion(fit)})
 
 

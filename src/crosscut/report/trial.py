@@ -13,7 +13,7 @@ from crosscut.forest.export.text import branch_label
 from crosscut.forest.predict import apply_rows
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.report.drawing import MAX_LEAVES
-from crosscut.statistics.conformal import own_strangeness, rank_of
+from crosscut.statistics.conformal import nonconformity_scores, rank_of
 from crosscut.statistics.sentences import LEVEL
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _calibrated(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("report()")
     if cv.times_held_out.max(initial=0) > 1:
         return {}
-    rank, own = rank_of(LEVEL, len(cv.rows)), own_strangeness(cv)
+    rank, own = rank_of(LEVEL, len(cv.rows)), nonconformity_scores(cv)
     if cv.classes is None:
         return {"reach": float(np.sort(own)[rank - 1])} if rank <= len(own) else {}
     folds = []

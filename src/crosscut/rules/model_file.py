@@ -84,7 +84,7 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
     arrays |= {
         "held_out_rows": cv.rows,
         "held_out_start": cv.row_start,
-        "held_out_said": cv.said,
+        "held_out_said": cv.fold_values,
         "y": cv.y,
         "rule_precision": np.array(cv.rule_precision, np.float64),
     }

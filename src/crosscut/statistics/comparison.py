@@ -1,4 +1,4 @@
-"""Which of two models errs less, by the rows that the same folds hold out."""
+"""Compare the errors of two models on the rows that the same folds hold out."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Comparison:
     Attributes
     ----------
     measure : str
-        What the errors are: "error rate", "mean squared error" or another mean loss.
+        Name of the errors: "error rate", "mean squared error" or another mean loss.
     errors : (float, float)
         Error of the first model, and of the second.
     by_row, by_fold : LossSums
-        Of the rows' losses by the first model less those by the second.
+        Sums of the differences of the rows' losses, first model minus second.
     """
 
     measure: str
@@ -41,7 +41,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Error of the first model less that of the second."""
+        """Error of the first model minus the error of the second."""
         return error_of(self.by_row).value
 
     @property
@@ -55,11 +55,11 @@ class Comparison:
         Parameters
         ----------
         level : float
-            How often it is to cover, between 0 and 1.
+            Coverage, between 0 and 1.
         method : {"rows", "bayle", "folds"}
-            The spread of the rows' differences, over all rows or within the folds (Bayle et al. 2020); or
-            that of the folds' mean differences with Student's t, corrected for training rows that the folds
-            share (Nadeau and Bengio 2003).
+            "rows" and "bayle" use the variance of the rows' differences, over all rows or within the folds
+            (Bayle et al. 2020). "folds" uses Student's t and the variance of the folds' mean differences,
+            corrected for the training rows that folds share (Nadeau and Bengio 2003).
         """
         z = quantile_of(level)
         if method == "folds":
@@ -70,44 +70,44 @@ class Comparison:
             n_rows = int(self.by_row.n_rows.sum())
             error = math.sqrt(self.by_fold.variance(np.array([0.0, 1.0]), within=True) / n_rows)
         else:
-            raise ValueError(f"method must be 'rows', 'bayle' or 'folds', but {method!r} was given")
+            raise ValueError(f"method must be 'rows', 'bayle' or 'folds', not {method!r}")
         return self.difference - z * error, self.difference + z * error
 
     def _by_folds(self, level: float) -> tuple[float, float]:
         from scipy.stats import t
 
         products, n_rows = self.by_fold.products, self.by_fold.n_rows
-        some = products[:, 0, 0] > 0
-        means = products[some, 0, 1] / products[some, 0, 0]
-        mean, error = mean_of_folds(means, n_rows[some], int(self.by_row.n_rows.sum()))
-        reach = float(t.ppf((1 + level) / 2, len(means) - 1)) * error
-        return mean - reach, mean + reach
+        nonempty = products[:, 0, 0] > 0
+        means = products[nonempty, 0, 1] / products[nonempty, 0, 0]
+        mean, error = mean_of_folds(means, n_rows[nonempty], int(self.by_row.n_rows.sum()))
+        half_width = float(t.ppf((1 + level) / 2, len(means) - 1)) * error
+        return mean - half_width, mean + half_width
 
     @property
     def better(self) -> int | None:
-        """Which model is better by the 90% interval, 0 or 1; None if these rows do not tell."""
+        """Index of the model that is significantly better (90% interval), 0 or 1; None if neither is."""
         low, high = self.interval()
         return None if low <= 0 <= high else int(low > 0)
 
     def sentence(self, names: tuple[str, str] = ("the first model", "the second")) -> str:
-        """Return the result in words, which call the models by these names."""
+        """Return the result as a sentence, with these names for the models."""
         first, second = self.errors
         low, high = self.interval()
         if self.difference == 0:
             one, other = names
-            said = f"{one[:1].upper()}{one[1:]} and {other} have the same {self.measure}, {first:.4g}"
+            sentence = f"{one[:1].upper()}{one[1:]} and {other} have the same {self.measure}, {first:.4g}"
             if self.standard_error == 0:
-                return f"{said}, row by row."
+                return f"{sentence}, row by row."
         else:
             word = "lower" if self.difference < 0 else "higher"
-            said = (
+            sentence = (
                 f"The {self.measure} of {names[0]}, {first:.4g}, is {abs(self.difference):.3g} {word} "
                 f"than that of {names[1]}, {second:.4g}"
             )
-        told = f"the 90% interval of the difference is {low:.3g} to {high:.3g}"
+        interval = f"the 90% interval of the difference is {low:.3g} to {high:.3g}"
         if self.better is None:
-            return f"{said}; {told}, so these rows do not tell which is better."
-        return f"{said}; {told}, so {names[self.better].removesuffix(' model')} is better."
+            return f"{sentence}; {interval}, so the difference is not significant."
+        return f"{sentence}; {interval}, so {names[self.better].removesuffix(' model')} is better."
 
     def __str__(self) -> str:
         return self.sentence()
@@ -119,20 +119,20 @@ def compare(first: BaseEstimator, second: BaseEstimator, *, measure: Scoring = N
     Parameters
     ----------
     first, second : fitted estimators of crosscut, or their Fit
-        Of any kind: trees or rules, pruned or not. Their folds hold the same rows out in the same order.
+        Trees or rules, pruned or not. Their folds must hold out the same rows in the same order.
     measure : str, matrix or callable, optional
-        The loss of a row, as ``cv_interval`` takes it ("log", "absolute", costs, a function); by default
-        whether its class is wrong, or its squared error.
+        The loss of a row, as for ``cv_interval`` ("log", "absolute", costs, a function); by default the 0-1
+        loss or the squared error.
 
     Returns
     -------
     Comparison
-        The difference, its intervals, and one sentence as text.
+        The difference and its intervals; ``str`` returns a sentence.
 
     Raises
     ------
     ValueError
-        If the rows, their targets or folds are not the same, or weights where both have any.
+        If rows, targets or folds differ, or weights if both have any.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def compare(first: BaseEstimator, second: BaseEstimator, *, measure: Scoring = N
     fits = (getattr(model, "fit_", model) for model in (first, second))
     a, b = (fit.validated("compare()") for fit in fits)
     _check_same(a, b)
-    weighted = copy(b if a.weights is None else a)  # rule sets know no weights
+    weighted = copy(b if a.weights is None else a)  # rule sets have no weights
     weighted.groups = b.groups if a.groups is None else a.groups
     one, other = (cv.losses if measure is None else row_losses(cv, measure) for cv in (a, b))
     name = "mean squared error" if a.classes is None else "error rate"

@@ -1,10 +1,10 @@
-"""The error of a cross-validation, its standard error and interval, from the losses of the rows held out.
+"""Error, standard error and interval of a cross-validation, from the losses of held-out rows.
 
-Everything comes from sums over rows, so rows in memory and rows of a stream give the same numbers. A row's
-features are v = (1, loss) for classes and (1, loss, z, z²) for numbers, z being the target less a centre.
-Accuracy and R² are smooth functions of the mean of v; the standard error of such a function is that of the
-mean of its linearization c·v (the delta method), whose variance is a quadratic form in Σ w v vᵀ. Rows of a
-group vary together, so that with groups the form is Σ s sᵀ, s being the sum of √w v over the rows of a group.
+Everything comes from sums over rows, so rows in memory and rows of a stream give the same numbers. The
+features of a row are v = (1, loss) for classes and (1, loss, z, z²) for numbers, where z is the target minus
+a centre. Accuracy and R² are smooth functions of the mean of v. By the delta method, their standard error is
+that of the mean of the linearization c·v, whose variance is a quadratic form in Σ w v vᵀ. Rows of a group are
+dependent: with groups, the form is in Σ s sᵀ, where s is the sum of √w v over the rows of a group.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """Sums of the features of each group's rows, times the roots of their weights, by fold.
+    """Sums of the features of each group's rows by fold, weighted by square roots of weights.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class GroupSums:
 
     def products(self, n_folds: int) -> NDArray[np.float64]:
         """Return the sums over groups of the products of their sums, by fold."""
-        found = np.zeros((n_folds, self.sums.shape[1], self.sums.shape[1]))
-        np.add.at(found, self.fold, self.sums[:, :, None] * self.sums[:, None, :])
-        return found
+        total = np.zeros((n_folds, self.sums.shape[1], self.sums.shape[1]))
+        np.add.at(total, self.fold, self.sums[:, :, None] * self.sums[:, None, :])
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +92,10 @@ class LossSums:
         groups: NDArray[Any] | None = None,
         exact: bool = False,
     ) -> LossSums:
-        """Add up rows; ``target`` (less a centre) is wanted for numbers only.
+        """Add up rows; ``target`` (minus a centre) is for regression only.
 
-        Exact sums do not depend on the order of rows: they are integers in units of 2**-DIGITS, and no
-        number may be above 1. ``in_units`` makes numbers of them.
+        Exact sums do not depend on the order of rows: they are integers in units of 2**-DIGITS, of numbers
+        up to 1. ``in_units`` converts them to numbers.
         """
         columns = [np.ones(len(loss)), loss]
         if target is not None:
@@ -117,11 +117,11 @@ class LossSums:
     def in_units(self, weight: int, target: int) -> LossSums:
         """Return exact sums as numbers; weights were divided by 2**weight, targets by 2**target."""
         power = np.array([0, 2 * target, target, 2 * target])[: self.products.shape[1]]
-        units, own = power[:, None] + power + weight - DIGITS, self.by_group
-        if own is not None:
-            sums = np.ldexp(own.sums.astype(np.float64), power - DIGITS) * 2.0 ** (weight / 2)
-            own = GroupSums(own.key, own.fold, sums)
-        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units), own)
+        units, groups = power[:, None] + power + weight - DIGITS, self.by_group
+        if groups is not None:
+            sums = np.ldexp(groups.sums.astype(np.float64), power - DIGITS) * 2.0 ** (weight / 2)
+            groups = GroupSums(groups.key, groups.fold, sums)
+        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units), groups)
 
     def __add__(self, other: LossSums) -> LossSums:
         """Add the sums of other rows."""
@@ -134,7 +134,7 @@ class LossSums:
 
     @property
     def n_units(self) -> NDArray[np.int64]:
-        """Number of rows, or of groups, by fold: what is independent of each other."""
+        """Number of independent units by fold: groups if there are any, else rows."""
         if self.by_group is None:
             return self.n_rows
         return np.bincount(self.by_group.fold, minlength=len(self.n_rows)).astype(np.int64)
@@ -148,14 +148,14 @@ class LossSums:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """Accuracy, or R², of each fold; NaN where there are no rows, or one number."""
+        """Accuracy or R² of each fold; NaN without rows, and for R² with a single row."""
         weight, loss = self.products[:, 0, 0], self.products[:, 0, 1]
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.products.shape[1] == 2:
                 return np.asarray((weight - loss) / weight)
             z, squares = self.products[:, 0, 2], self.products[:, 0, 3]
             total = squares - z * z / weight
-        # where all targets are equal, only rounding is left
+        # if all targets are equal, only a rounding error is left
         return explained(loss, np.where(total > 1e-12 * squares, total, 0.0), self.n_rows)
 
     def variance(self, direction: NDArray[np.float64], *, within: bool = False) -> float:
@@ -165,15 +165,15 @@ class LossSums:
         if not within:
             parts, squares = (each.sum(axis=0, keepdims=True) for each in (parts, squares))
         weight = parts[:, 0, 0]
-        some = weight > 0
-        weight, parts = weight[some], parts[some]
+        nonempty = weight > 0
+        weight, parts = weight[nonempty], parts[nonempty]
         if not len(weight):
             return math.nan
         centred = np.tile(direction, (len(weight), 1))
         centred[:, 0] -= parts[:, 0] @ direction / weight  # the first feature is 1
-        spread = np.maximum(np.einsum("fi,fij,fj->f", centred, squares[some], centred) / weight, 0.0)
+        spread = np.maximum(np.einsum("fi,fij,fj->f", centred, squares[nonempty], centred) / weight, 0.0)
         if within:
-            n = self.n_units[some]
+            n = self.n_units[nonempty]
             if n.min() < 2:
                 what = "rows" if self.by_group is None else "groups"
                 raise ValueError(f"method='bayle' needs at least two {what} in every fold; use method='rows'")
@@ -182,28 +182,28 @@ class LossSums:
 
 
 def error_of(sums: LossSums) -> Estimate:
-    """Return the mean loss: a rate of errors, or a mean squared error."""
+    """Return the mean loss (error rate or mean squared error) and its standard error."""
     direction = np.zeros(len(sums.mean))
     direction[1] = 1.0
     return Estimate(float(sums.mean[1]), _standard_error(sums.variance(direction), sums))
 
 
 def score_of(sums: LossSums) -> tuple[float, NDArray[np.float64]]:
-    """Return accuracy, or R², of all rows together, and the direction of its linearization."""
+    """Return accuracy or R² of all rows together, and the direction c of its linearization."""
     together = LossSums(sums.n_rows.sum(keepdims=True), sums.products.sum(axis=0, keepdims=True))
     score, mean = float(together.scores[0]), sums.mean
     if len(mean) == 2:
         return score, np.array([0.0, -1.0])
     centre, ratio = mean[2], 1.0 - score
     total = mean[3] - centre * centre  # mean of b = (z - centre)²
-    if not total > 1e-12 * mean[3]:  # all targets are equal, but for rounding
+    if not total > 1e-12 * mean[3]:  # all targets are equal except for rounding
         return score, np.zeros(4)
     # 1 - loss / b, linearized: -(loss - ratio · b) / total
     return score, np.array([ratio * centre * centre, -1.0, -2.0 * ratio * centre, ratio]) / total
 
 
 def estimate_of(rows: LossSums) -> Estimate:
-    """Return accuracy, or R², of all rows together, and its standard error."""
+    """Return accuracy or R² of all rows together, and its standard error."""
     score, direction = score_of(rows)
     return Estimate(score, _standard_error(rows.variance(direction), rows))
 
@@ -211,37 +211,37 @@ def estimate_of(rows: LossSums) -> Estimate:
 def interval_of(
     rows: LossSums, folds: LossSums, level: float, method: str, of: Kind = "score"
 ) -> tuple[float, float]:
-    """Return the interval of accuracy or R², or of the mean loss.
+    """Return the interval of accuracy, R² or the mean loss.
 
     Parameters
     ----------
     rows : LossSums
-        Of losses that are averaged over the times a row is held out.
+        Sums of losses that are averaged over the times a row is held out.
     folds : LossSums
-        Of every time a row is held out.
+        Sums over every time a row is held out.
     level : float
         Coverage, between 0 and 1.
     method : {"rows", "bayle"}
-        Whether the variance is that over all rows, or that within the folds (Bayle et al. 2020).
+        Variance over all rows, or within the folds (Bayle et al. 2020).
     of : {"score", "rate", "loss"}
-        Accuracy or R²; or the mean of losses that are 0 or 1; or that of any losses.
+        Accuracy or R², the mean of 0-1 losses, or the mean of other losses.
     """
     if method not in {"rows", "bayle"}:
-        raise ValueError(f"method must be 'rows', 'bayle' or 'nested', but {method!r} was given")
+        raise ValueError(f"method must be 'rows', 'bayle' or 'nested', not {method!r}")
     value, direction = value_of(rows, of)
     variance = rows.variance(direction) if method == "rows" else folds.variance(direction, within=True)
     return interval_about(value, _standard_error(variance, rows), rows, level, of)
 
 
 def value_of(rows: LossSums, of: Kind = "score") -> tuple[float, NDArray[np.float64]]:
-    """Return accuracy, R² or the mean loss of all rows together, and the direction of its linearization."""
+    """Return accuracy, R² or the mean loss of all rows, and the direction c of its linearization."""
     return score_of(rows) if of == "score" else (float(rows.mean[1]), np.array([0.0, 1.0]))
 
 
 def interval_about(
     value: float, error: float, rows: LossSums, level: float, of: Kind = "score"
 ) -> tuple[float, float]:
-    """Return Wilson's interval of a rate, that of R² with the variance of n - 1 rows, or that of a mean."""
+    """Return Wilson's interval for a rate, else a normal interval; R² is corrected for n - 1 rows."""
     z, n = quantile_of(level), int(rows.n_units.sum())
     if of == "rate" or (of == "score" and rows.products.shape[1] == 2):
         return _wilson(value, error, n, z)
@@ -250,26 +250,26 @@ def interval_about(
 
 
 def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
-    """Return the mean of the folds' scores and its standard error, for scores that are no means over rows.
+    """Return the mean of the folds' scores and its standard error, for scores that are not means over rows.
 
-    The folds' models share training rows, so their scores vary together: the variance of the mean is
-    (1 / folds + test rows / training rows) times that of the scores (Nadeau and Bengio 2003).
+    The folds' models fraction training rows, so their scores vary together: the variance of the mean is
+    (1 / folds + test rows / training rows) times the variance of the scores (Nadeau and Bengio 2003).
 
     Examples
     --------
-    >>> found = mean_of_folds(np.array([0.5, 0.7]), np.array([10, 10]), 20)
-    >>> round(found.value, 12), round(found.standard_error, 12)
+    >>> mean = mean_of_folds(np.array([0.5, 0.7]), np.array([10, 10]), 20)
+    >>> round(mean.value, 12), round(mean.standard_error, 12)
     (0.6, 0.173205080757)
     """
     if len(scores) < 2:
         return Estimate(float(np.mean(scores)), math.nan)
-    share = float(np.mean(rows_by_fold)) / n_rows
-    factor = 1 / len(scores) + share / (1 - share)
+    fraction = float(np.mean(rows_by_fold)) / n_rows
+    factor = 1 / len(scores) + fraction / (1 - fraction)
     return Estimate(float(np.mean(scores)), float(np.std(scores, ddof=1) * math.sqrt(factor)))
 
 
 def quantile_of(level: float) -> float:
-    """Return how many standard errors an interval reaches to both sides.
+    """Return the half-width of a normal interval in standard errors.
 
     Examples
     --------
@@ -277,19 +277,19 @@ def quantile_of(level: float) -> float:
     1.645
     """
     if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, but {level!r} was given")
+        raise ValueError(f"level must be between 0 and 1, not {level!r}")
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def _added(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
-    """Add up whole numbers of any size by number."""
+    """Return sums of integers of any size for each number."""
     total = np.zeros(n, object)
     np.add.at(total, number, amount)
     return total
 
 
 def _whole_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
-    """Add up numbers of at most 1 by fold in units of 2**-DIGITS, 26 bits at a time: nothing is rounded."""
+    """Return exact sums by fold of numbers up to 1, in units of 2**-DIGITS; adds 26 bits at a time."""
     total = np.zeros(n_folds, object)
     for _ in range(DIGITS // 26):
         amount = amount * 2.0**26
@@ -305,9 +305,9 @@ def _standard_error(variance: float, rows: LossSums) -> float:
 
 
 def _wilson(rate: float, error: float, n_rows: int, z: float) -> tuple[float, float]:
-    """Return Wilson's interval of a rate, which has a width even where no row, or every row, is wrong.
+    """Return Wilson's interval, which has a positive width even if the rate is 0 or 1.
 
-    It is that of as many independent rows as would give the standard error.
+    The sample size is the number of independent rows that would give this standard error.
     """
     if not math.isfinite(rate):
         return math.nan, math.nan

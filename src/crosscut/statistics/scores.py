@@ -1,4 +1,4 @@
-"""The one home of accuracy and R²: of a set of rows, and of every fold at once."""
+"""Accuracy and R² of a set of rows, and of all folds at once."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ if TYPE_CHECKING:
 
 
 def accuracy(y: NDArray[Any], predicted: NDArray[Any]) -> float:
-    """Return the share of rows that are predicted correctly; NaN if there are none."""
+    """Return the fraction of rows that are predicted correctly; NaN without rows."""
     return float(np.mean(y == predicted)) if len(y) else math.nan
 
 
 def r_squared(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
     """Return the coefficient of determination; NaN for fewer than two rows.
 
-    Where all values of ``y`` are equal there is nothing to explain: 1 if they are predicted exactly, else 0,
-    as in scikit-learn.
+    If all values of ``y`` are equal, the result is 1 for exact predictions, else 0, as in scikit-learn.
 
     Examples
     --------
@@ -35,17 +34,17 @@ def r_squared(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
 
 
 def explained(residual: Any, total: Any, n_rows: Any) -> NDArray[np.float64]:
-    """Return R² from sums of squares: about the predictions, and about the mean."""
-    share = np.where(total > 0, 1 - residual / np.where(total > 0, total, 1), residual == 0)
-    return np.where(np.asarray(n_rows) < 2, np.nan, share)
+    """Return R² from the sums of squares about the predictions and about the mean."""
+    r2 = np.where(total > 0, 1 - residual / np.where(total > 0, total, 1), residual == 0)
+    return np.where(np.asarray(n_rows) < 2, np.nan, r2)
 
 
 def scores_by_part(
     y: NDArray[Any], predicted: NDArray[Any], start: NDArray[np.int64], *, classifies: bool
 ) -> NDArray[np.float64]:
-    """Return accuracy, or R², of the rows between each two offsets; NaN where there are none."""
+    """Return accuracy or R² of the rows between successive offsets; NaN without rows."""
     if not classifies:
         return np.array([r_squared(y[begin:end], predicted[begin:end]) for begin, end in pairwise(start)])
     counts = np.diff(start)
-    right = np.diff(np.concatenate([[0], np.cumsum(predicted == y)])[start])
-    return np.where(counts > 0, right / np.maximum(counts, 1), np.nan)
+    correct = np.diff(np.concatenate([[0], np.cumsum(predicted == y)])[start])
+    return np.where(counts > 0, correct / np.maximum(counts, 1), np.nan)

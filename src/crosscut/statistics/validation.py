@@ -1,4 +1,4 @@
-"""Predictions of the folds' models for the rows they hold out; computed when first used."""
+"""Predictions of the folds' models for the rows they hold out, and results computed from them on demand."""
 
 from __future__ import annotations
 
@@ -32,32 +32,31 @@ if TYPE_CHECKING:
 
 
 class Validation:
-    """Out-of-fold results. Rows are listed model by model, so a row that is held out twice is listed twice.
+    """Out-of-fold results. Rows are listed by model, so a row that is held out twice is listed twice.
 
     Parameters
     ----------
     y : array (rows,)
-        Class codes, or numbers, of all rows.
+        Class codes or numbers of all rows.
     classes : array, optional
         The classes; None for regression.
     rows : int64 array
         The rows that the models hold out, model by model.
     row_start : int64 array (models + 1,)
-        Where the rows of each model begin; the final model holds out none.
-    said : float64 array (len(rows), classes or 1)
-        Class probabilities, or the mean, predicted for each of these rows.
+        First position of each model in ``rows``; the final model holds out no rows.
+    fold_values : float64 array (len(rows), classes or 1)
+        Class probabilities or mean that the model predicts for each entry of ``rows``.
     chosen_scores : float64 array, optional
-        Score of each fold by the ``scoring`` of the estimator, instead of accuracy or R².
+        Score of each fold by the ``scoring`` of the estimator instead of accuracy or R².
 
     Attributes
     ----------
     weights : float64 array (rows,) or None
-        Row weights; they count in ``score``, ``error`` and the pruning table.
+        Row weights, used in ``score``, ``error`` and the pruning table.
     groups : int64 array (rows,) or None
-        The group of each row. Rows of a group are not independent, so standard errors and intervals come
-        from the groups.
+        The group of each row. Standard errors and intervals treat groups, not rows, as independent.
     scoring : str or callable, optional
-        What gave the ``chosen_scores``.
+        Scoring that gave the ``chosen_scores``.
     """
 
     weights: NDArray[np.float64] | None = None
@@ -70,29 +69,29 @@ class Validation:
         classes: NDArray[Any] | None,
         rows: NDArray[np.int64],
         row_start: NDArray[np.int64],
-        said: NDArray[np.float64],
+        fold_values: NDArray[np.float64],
         *,
         chosen_scores: NDArray[np.float64] | None = None,
     ) -> None:
         self.y, self.classes = y, classes
-        self.rows, self.row_start, self.said = rows, row_start, said
+        self.rows, self.row_start, self.fold_values = rows, row_start, fold_values
         self.chosen_scores = chosen_scores
 
     def scored(self, scores: NDArray[np.float64], scoring: Scoring) -> Self:
-        """Return the same results with other scores of the folds, and what scored them."""
-        made = object.__new__(type(self))
+        """Return the same results with the fold scores of another scoring."""
+        result = object.__new__(type(self))
         known = {name: value for name, value in self.__dict__.items() if name != "_estimate"}
-        made.__dict__.update(known, chosen_scores=scores, scoring=scoring)
-        return made
+        result.__dict__.update(known, chosen_scores=scores, scoring=scoring)
+        return result
 
     @cached_property
     def decided(self) -> NDArray[Any]:
-        """Class code, or number, predicted for each held-out row."""
-        return self.said[:, 0] if self.classes is None else self.said.argmax(axis=1)
+        """Class code or number predicted for each held-out row."""
+        return self.fold_values[:, 0] if self.classes is None else self.fold_values.argmax(axis=1)
 
     @cached_property
     def all_scores(self) -> NDArray[np.float64]:
-        """Accuracy, or R², of every model on the rows it holds out; NaN where there are none."""
+        """Accuracy or R² of each model on the rows it holds out; NaN without rows."""
         y = self.y[self.rows]
         return scores_by_part(y, self.decided, self.row_start, classifies=self.classes is not None)
 
@@ -103,7 +102,7 @@ class Validation:
 
     @property
     def score(self) -> float:
-        """Accuracy, or R², of all held-out rows together; with another scoring, the mean of the folds'."""
+        """Accuracy or R² of all held-out rows together; with another scoring, the mean over folds."""
         return self._estimate.value
 
     @property
@@ -113,26 +112,28 @@ class Validation:
 
     @property
     def error(self) -> Estimate:
-        """Rate of errors, or mean squared error, of all held-out rows together, and its standard error."""
+        """Error rate or mean squared error of all held-out rows together, and its standard error."""
         return error_of(self.row_sums)
 
     def interval(
         self, level: float = 0.9, method: str = "rows", measure: Scoring = None
     ) -> tuple[float, float]:
         """Return an interval of the score, or of another measure."""
-        own = "r2" if self.classes is None else "accuracy"
-        if is_name(measure, own) or (measure is None and self.chosen_scores is None):
+        usual = "r2" if self.classes is None else "accuracy"
+        if is_name(measure, usual) or (measure is None and self.chosen_scores is None):
             return interval_of(self.row_sums, self.fold_sums, level, method)
         if measure is not None and not is_name(measure, "auc"):
             losses = row_losses(self, measure)
             rows, folds = self.sums_by_row(losses), self.sums_by_fold(losses)
             return interval_of(rows, folds, level, method, kind_of(measure))
         if method != "rows":
-            raise ValueError(f"method={method!r} needs a mean over rows or R², not a mean over folds")
+            raise ValueError(
+                f"method={method!r} needs a mean over rows or R², not a mean over folds; use method='rows'"
+            )
         value, error = self._estimate if measure is None else self._by_folds("auc")
-        reach = quantile_of(level) * error
+        half_width = quantile_of(level) * error
         most = np.inf if measure is None else 1.0
-        return value - reach, min(value + reach, most)
+        return value - half_width, min(value + half_width, most)
 
     @cached_property
     def _estimate(self) -> Estimate:
@@ -144,14 +145,14 @@ class Validation:
         return mean_of_folds(self.scores, self.rows_by_fold, int(self.row_sums.n_rows.sum()))
 
     def _by_folds(self, measure: str) -> Estimate:
-        """Return the mean of the folds' measures, and its standard error from the rows; all count alike."""
+        """Return the mean of the folds' measures, and its standard error from the unweighted rows."""
         value, influence = fold_influence(self, measure)
         of_units = np.bincount(self.rows if self.groups is None else self.groups[self.rows], influence)
         return Estimate(value, float(np.sqrt(of_units @ of_units)) / len(influence))
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
-        """Loss of each held-out row: whether it is given a wrong class, or its squared error."""
+        """Loss of each held-out row: 0-1 loss or squared error."""
         y = self.y[self.rows]
         if self.classes is None:
             return np.asarray((y - self.decided) ** 2, dtype=np.float64)
@@ -159,12 +160,12 @@ class Validation:
 
     @cached_property
     def fold_sums(self) -> LossSums:
-        """Sums of the losses by fold, of every time that a row is held out."""
+        """Sums of the losses by fold, over every time that a row is held out."""
         return self.sums_by_fold(self.losses, self._centred)
 
     @cached_property
     def row_sums(self) -> LossSums:
-        """Sums of the losses of rows, averaged over the times a row is held out: repeats are no new rows."""
+        """Sums of the losses of rows, averaged over the times a row is held out."""
         once = self.groups is None and self.times_held_out.max(initial=0) <= 1
         return self.fold_sums if once else self.sums_by_row(self.losses, self._centred)
 
@@ -175,25 +176,25 @@ class Validation:
     def sums_by_fold(
         self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None
     ) -> LossSums:
-        """Add up losses of the held-out rows by fold; ``target`` is that of all rows, if it is wanted."""
+        """Add up losses of held-out rows by fold; ``target`` covers all rows, None for classes."""
         weight = None if self.weights is None else self.weights[self.rows]
         fold = np.repeat(np.arange(len(self.row_start) - 1), np.diff(self.row_start)) - 1
         n_folds = len(self.row_start) - 2
-        own = None if target is None else target[self.rows]
+        held_out = None if target is None else target[self.rows]
         groups = None if self.groups is None else self.groups[self.rows]
-        return LossSums.of(losses, own, weight, fold, n_folds, groups=groups)
+        return LossSums.of(losses, held_out, weight, fold, n_folds, groups=groups)
 
     def sums_by_row(self, losses: NDArray[np.float64], target: NDArray[np.float64] | None = None) -> LossSums:
-        """Add up losses of the held-out rows, averaged over the times a row is held out."""
+        """Add up losses of held-out rows, averaged over the times a row is held out."""
         times = self.times_held_out
         rows = np.flatnonzero(times)
         loss = np.bincount(self.rows, losses, minlength=len(times))[rows] / times[rows]
         weight = times[rows].astype(np.float64)
         if self.weights is not None:
             weight *= self.weights[rows]
-        own = None if target is None else target[rows]
+        held_out = None if target is None else target[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return LossSums.of(loss, own, weight, np.zeros(len(rows), np.int64), 1, groups=groups)
+        return LossSums.of(loss, held_out, weight, np.zeros(len(rows), np.int64), 1, groups=groups)
 
     @property
     def rows_by_fold(self) -> NDArray[np.int64]:
@@ -207,15 +208,15 @@ class Validation:
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """Out-of-fold class probabilities, or means, of every row; averages if it is held out repeatedly."""
-        total = np.zeros((len(self.y), self.said.shape[1]))
-        np.add.at(total, self.rows, self.said)
+        """Out-of-fold class probabilities or means of every row, averaged over the times it is held out."""
+        total = np.zeros((len(self.y), self.fold_values.shape[1]))
+        np.add.at(total, self.rows, self.fold_values)
         with np.errstate(invalid="ignore", divide="ignore"):  # rows that no model holds out become NaN
             return np.asarray(total / self.times_held_out[:, None])
 
     @cached_property
     def predictions(self) -> NDArray[Any]:
-        """Out-of-fold prediction of every row; NaN, or an error for classes, if some are never held out."""
+        """Out-of-fold prediction of every row; rows never held out are NaN, or an error for classes."""
         if self.classes is None:
             return self.values[:, 0]
         never = int(np.count_nonzero(self.times_held_out == 0))
@@ -245,7 +246,7 @@ class Validation:
 
 
 class TreeValidation(Validation):
-    """Out-of-fold results of a forest, from the leaves that held-out rows reach.
+    """Out-of-fold results of a forest, computed from the leaves that held-out rows reach.
 
     Parameters
     ----------
@@ -258,7 +259,7 @@ class TreeValidation(Validation):
     weights : float64 array (rows,), optional
         Row weights.
     prune_by : {"impurity", "error", "loss"}
-        What the pruning table weighs against the number of leaves.
+        Measure that the pruning table weighs against the number of leaves.
     """
 
     def __init__(
@@ -278,7 +279,7 @@ class TreeValidation(Validation):
         self.chosen_scores = chosen_scores
 
     def pruned(self, inner: NDArray[np.bool_]) -> TreeValidation:
-        """Return the results of the smaller trees in which only the nodes marked ``inner`` have tests."""
+        """Return the results of the subtrees in which only the nodes marked ``inner`` have tests."""
         packed = self.forest.packed
         smaller, number = packed.cut(inner)
         leaf = number[packed.ends(inner & (packed.feature >= 0))[self.node]]
@@ -296,18 +297,18 @@ class TreeValidation(Validation):
 
     @cached_property
     def node(self) -> NDArray[np.int64]:
-        """The leaf of each held-out row, counted over all trees."""
+        """The leaf of each held-out row, as an index into the nodes of all trees."""
         return self.held_out.node(self.forest.packed)
 
     @cached_property
-    def said(self) -> NDArray[np.float64]:  # type: ignore[override]
-        """Class probabilities, or the mean, in the leaf of each held-out row."""
+    def fold_values(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """Class probabilities or mean in the leaf of each held-out row."""
         value = self.forest.packed.value
         return (value if self.classes is None else probabilities(value))[self.node]
 
     @cached_property
     def decided(self) -> NDArray[Any]:
-        """Class code, or number, of the leaf of each held-out row."""
+        """Class code or number predicted by the leaf of each held-out row."""
         packed = self.forest.packed
         decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
         return decided[self.node]

@@ -126,7 +126,7 @@ def test_what_is_read_and_said(tmp_path, case):
 
 AMBIGUOUS = {
     "days and months": ("a,b\n03/04/2024,x\n05/06/2024,y\n", "'03/04/2024' is 3 April 2024 or 4 March 2024; .* dates='dmy' or dates='mdy'"),
-    "points": ("a;b\n1.234;x\n2.500;y\n", "'1.234' is 1.234 or 1234; say which with decimal='.' or decimal=','"),
+    "points": ("a;b\n1.234;x\n2.500;y\n", "'1.234' is 1.234 or 1234; choose with decimal='.' or decimal=','"),
     "commas": ("a;b\n1,234;x\n2,500;y\n", "'1,234' is 1234 or 1.234"),
 }  # fmt: skip
 

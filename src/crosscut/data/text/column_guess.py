@@ -1,4 +1,4 @@
-"""Which form the values of a text column have, found value by value so that a stream finds the same."""
+"""Guess the form of a text column value by value, so that a stream gets the same result as one read."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class ColumnGuess:
     Attributes
     ----------
     forms : list of forms, or None
-        None until there is a value; empty if nothing fits but text.
+        None before the first value; empty if only text fits.
     words : set of str
-        Words that mean a missing value if the others are numbers or dates.
+        Words that mean a missing value if all other values are numbers or dates.
     """
 
     def __init__(self, missing: Iterable[str], options: TextOptions) -> None:
@@ -48,10 +48,10 @@ class ColumnGuess:
         self._spaces = self._timed = False
         self._shapes: set[str] = set()
         self._marks: set[str] = set()  # between digits
-        self._clashes: dict[tuple[Form, Form], str] = {}  # first value that two forms read differently
+        self._clashes: dict[tuple[Form, Form], str] = {}  # first value that two forms convert differently
 
     def add(self, values: Iterable[str | None]) -> None:
-        """Look at some values; each has to be given once only."""
+        """Narrow the forms by some values; duplicates are not needed."""
         for value in values:
             if value is None:
                 continue
@@ -90,46 +90,46 @@ class ColumnGuess:
                     self._clashes.setdefault((form, other), text)
         if self.forms:
             self._timed |= has_time(text)
-            found = re.findall(r"(?<=\d)\D(?=\d)", text)
-            self._marks |= {" " if mark in BLANKS else mark.replace("\u2019", "'") for mark in found}
+            marks = re.findall(r"(?<=\d)\D(?=\d)", text)
+            self._marks |= {" " if mark in BLANKS else mark.replace("\u2019", "'") for mark in marks}
 
     def marks(self) -> set[str]:
-        """Return the decimal marks that the values allow, if they tell anything."""
-        found = {form.decimal for form in self.forms or () if isinstance(form, NumberForm)}
-        return found if self._marks & set(".,") else set()
+        """Return the possible decimal marks; empty if the values contain neither."""
+        marks = {form.decimal for form in self.forms or () if isinstance(form, NumberForm)}
+        return marks if self._marks & set(".,") else set()
 
     def orders(self) -> set[str]:
-        """Return the orders of day, month and year that the values allow."""
+        """Return the possible orders of day, month and year."""
         return {form.order for form in self.forms or () if isinstance(form, DateForm)}
 
     def settle(self, name: str, decimal: str, order: str) -> Form | None:
-        """Choose a form; ``decimal`` and ``order`` are those of the rest of the file, if it tells."""
+        """Choose a form; ``decimal`` and ``order`` come from the rest of the file, empty if unknown."""
         left = list(self.forms or ())
         if not left:
             return TextForm() if self._spaces else None
-        own = [form for form in left if decimal in {"", getattr(form, "decimal", decimal)}] or left
-        own = [form for form in own if order in {"", getattr(form, "order", order)}] or own
-        for pair in combinations(own, 2):
+        fitting = [form for form in left if decimal in {"", getattr(form, "decimal", decimal)}] or left
+        fitting = [form for form in fitting if order in {"", getattr(form, "order", order)}] or fitting
+        for pair in combinations(fitting, 2):
             if pair in self._clashes:
                 raise ValueError(_ambiguous(name, self._clashes[pair], pair))
-        form = own[0]
+        form = fitting[0]
         if isinstance(form, NumberForm):
             return replace(form, thousands=form.thousands if form.thousands in self._marks else "")
         return replace(form, timed=self._timed) if isinstance(form, DateForm) else form
 
 
 def settle_all(guesses: Mapping[str, ColumnGuess], decimal: str) -> dict[str, Form]:
-    """Choose the forms of all text columns of a file; one column may tell about another."""
-    marks = [own for guess in guesses.values() if len(own := guess.marks()) == 1]
-    orders = [own for guess in guesses.values() if len(own := guess.orders()) == 1]
-    mark = decimal or _only(marks)
-    order = _only(orders)
+    """Choose the forms of all text columns of a file; an unambiguous column settles the others."""
+    single_marks = [marks for guess in guesses.values() if len(marks := guess.marks()) == 1]
+    single_orders = [orders for guess in guesses.values() if len(orders := guess.orders()) == 1]
+    mark = decimal or _only(single_marks)
+    order = _only(single_orders)
     chosen = {name: guess.settle(name, mark, order) for name, guess in guesses.items()}
     return {name: form for name, form in chosen.items() if form is not None}
 
 
-def _only(found: list[set[str]]) -> str:
-    together = set().union(*found)
+def _only(choices: list[set[str]]) -> str:
+    together = set().union(*choices)
     return together.pop() if len(together) == 1 else ""
 
 
@@ -145,6 +145,4 @@ def _ambiguous(name: str, text: str, pair: tuple[Form, Form]) -> str:
             f"{reading:%-d %B %Y}" for reading in readings if not isinstance(reading, float | str | None)
         ]
         option = " or ".join(f"dates='{getattr(form, 'order', '')}'" for form in pair)
-    return (
-        f"column {name!r} can be read in two ways: {text!r} is {' or '.join(shown)}; say which with {option}"
-    )
+    return f"column {name!r} can be read in two ways: {text!r} is {' or '.join(shown)}; choose with {option}"

@@ -1,4 +1,4 @@
-"""The dialect of a text file, found in its first lines."""
+"""Detect the dialect of a text file from its first lines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SEPARATORS = ",;\t|"
-_HEAD = 1 << 18  # bytes to look at
-_MOST_HEAD = 1 << 26  # for a header that is longer
+_HEAD = 1 << 18  # bytes to inspect
+_MOST_HEAD = 1 << 26  # bytes if the header is longer
 _LINES = 500
-_COLUMNS = 500  # that tell whether there is a header
+_COLUMNS = 500  # to inspect for a header
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _EXCEL = re.compile(r"sep=(.)\r?\n")
 _QUOTED = re.compile(rf"\"[^\"]*\"|(?<![^{_SEPARATORS}\n])'[^'\n]*'(?![^{_SEPARATORS}\r\n])")
-_INNER_DIGIT = re.compile(r"(?<=[\d.,])\d")  # of a number's digits only the first may matter as a zero
+_INNER_DIGIT = re.compile(r"(?<=[\d.,])\d")  # of a number's digits only a leading zero matters
 _POINT, _COMMA = NumberForm(".", ","), NumberForm(",", ".")
 
 
@@ -32,10 +32,10 @@ class NotTextError(ValueError):
 
 
 def detect(path: Path, usual: str, options: TextOptions) -> Dialect:
-    """Return how a file is written: what the user says, else what its first lines show.
+    """Return the dialect of a file from the user's options, else from its first lines.
 
-    ``usual`` is the separator usual for its kind, taken if there is no better one. The forms of the columns
-    are not known yet: they depend on all rows.
+    ``usual`` is the usual separator of this kind of file, used if no other fits better. The forms of columns
+    are not known yet, because they depend on all rows.
     """
     with text_stream(path) as stream:
         head = stream.read(_HEAD)
@@ -75,7 +75,7 @@ def detect(path: Path, usual: str, options: TextOptions) -> Dialect:
 
 
 def encoding_of(head: bytes) -> str:
-    """Return the encoding that the first bytes show: UTF-16, UTF-8, else that of Windows or Latin-1."""
+    """Return the encoding of the first bytes: UTF-16, UTF-8, Windows-1252 or Latin-1."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if head.startswith(codecs.BOM_UTF8):
@@ -84,7 +84,7 @@ def encoding_of(head: bytes) -> str:
     if max(even, odd) > len(head[:2000]) // 4 and min(even, odd) == 0:
         return "utf-16-be" if even else "utf-16-le"
     if _CONTROL.search(head):
-        raise NotTextError("it is not text; its name says it should be")
+        raise NotTextError("it contains binary data, not text as its name says")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
@@ -93,12 +93,12 @@ def encoding_of(head: bytes) -> str:
 
 
 def one_byte_encoding(data: bytes) -> str:
-    """Return Windows-1252, or Latin-1 if there are bytes that it does not have."""
+    """Return Windows-1252, or Latin-1 if a byte is undefined in Windows-1252."""
     return "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", data) else "cp1252"
 
 
 def separator_of(head: str, usual: str) -> str:
-    r"""Return the separator that stands in all lines alike and leaves cells that look like values.
+    r"""Return the separator with the same count in most lines and whose cells look most like values.
 
     >>> separator_of("age;size, m\n1;2\n", ",")
     ';'
@@ -108,25 +108,23 @@ def separator_of(head: str, usual: str) -> str:
     ','
     """
     lines = [line for line in _QUOTED.sub("x", head).splitlines()[:_LINES] if line.strip()]
-    lines = lines[:-1] if len(lines) > 2 else lines  # the last may be cut off
+    lines = lines[:-1] if len(lines) > 2 else lines  # the last may be truncated
     if not lines:
         return usual
     counts = {mark: [line.count(mark) for line in lines] for mark in _SEPARATORS}
-    alike = {
-        mark: sum(n == own[0] for n in own) / len(own) if own[0] else 0.0 for mark, own in counts.items()
-    }
+    alike = {mark: sum(k == n[0] for k in n) / len(n) if n[0] else 0.0 for mark, n in counts.items()}
     if not any(alike.values()):
-        words = {sum(map(bool, line.split(" "))) for line in lines}  # a hard space separates nothing
+        words = {sum(map(bool, line.split(" "))) for line in lines}  # a non-breaking space is no separator
         return " " if len(lines) > 1 and len(words) == 1 and words.pop() > 1 else usual
-    if len(lines) > 1 and all(share <= 1 / len(lines) for share in alike.values()):
+    if len(lines) > 1 and all(fraction <= 1 / len(lines) for fraction in alike.values()):
         return max(_SEPARATORS, key=lambda mark: (counts[mark][0], mark == usual))
-    most = max(round(share, 2) for share in alike.values())
+    most = max(round(fraction, 2) for fraction in alike.values())
     best = [mark for mark in _SEPARATORS if round(alike[mark], 2) == most]
     return max(best, key=lambda mark: (_clean(lines, mark), counts[mark][0], mark == usual))
 
 
 def _clean(lines: list[str], mark: str) -> float:
-    """Return the share of cells that hold no other separator, or are numbers for all that."""
+    """Return the fraction of cells that contain no other separator or are decimal-comma numbers."""
     shapes = [cell.strip().translate(SHAPE) for line in lines for cell in line.split(mark)]
     others = set(_SEPARATORS) - {mark}
     clean = {shape: not others & set(shape) or _COMMA.value(shape) is not None for shape in set(shapes)}
@@ -134,7 +132,7 @@ def _clean(lines: list[str], mark: str) -> float:
 
 
 def _quote_of(text: str, separator: str) -> str:
-    """Return the single quote if cells stand in such quotes, and in no others."""
+    """Return the single quote if cells are quoted by it consistently, else the double quote."""
     if '"' in text or "'" not in text:
         return '"'
     mark = re.escape(separator)
@@ -156,7 +154,7 @@ def _rows(text: str, separator: str, quote: str, *, whole: bool) -> list[list[st
                 rows.append(row)
             if len(rows) > _LINES:
                 return rows
-    except csv.Error:  # a cell that is longer than csv allows
+    except csv.Error:  # a cell exceeds the size limit of csv
         return rows
     return rows if whole or len(rows) < 2 else rows[:-1]
 
@@ -164,8 +162,8 @@ def _rows(text: str, separator: str, quote: str, *, whole: bool) -> list[list[st
 def _has_header(rows: list[list[str]], missing: tuple[str, ...]) -> bool:
     """Whether the first row differs from the values below it.
 
-    A word above numbers or dates speaks for names; a number above numbers against them. Where all columns are
-    text, words that come again below speak against.
+    A word above numbers or dates indicates a header; a number above numbers indicates none. If all
+    columns are text, words that occur again below indicate none.
     """
     if len(rows) < 2:
         return True
@@ -186,7 +184,7 @@ def _has_header(rows: list[list[str]], missing: tuple[str, ...]) -> bool:
             again += cell in values
     if names or not fitting:
         return bool(names) or again <= len(first) / 2
-    # 0, 1, 2 and 2019, 2020 are names for all that
+    # consecutive numbers such as 0, 1, 2 or 2019, 2020 can be names
     run = len(fitting) > 1 and all(cell.isdecimal() for cell in fitting)
     run = run and fitting == [str(int(fitting[0]) + k) for k in range(len(fitting))]
     if len(fitting) == len(first):
@@ -195,7 +193,7 @@ def _has_header(rows: list[list[str]], missing: tuple[str, ...]) -> bool:
 
 
 def _decimal_of(rows: list[list[str]], separator: str) -> str:
-    """Return the decimal mark that the numbers show; nothing if they do not, or show both."""
+    """Return the decimal mark of the numbers; empty if it is unclear."""
     marks = set()
     marked = {cell.translate(SHAPE) for row in rows for cell in row if "." in cell or "," in cell}
     for cell in {_INNER_DIGIT.sub("9", cell) for cell in marked}:

@@ -1,4 +1,4 @@
-"""How a text file writes a table: encoding, separator, header, decimal mark, missing words, columns."""
+"""Dialect of a text file: encoding, separator, header, decimal mark, missing words, column forms."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MISSING_WORDS = (
     *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " ", "point": "."}
-_SAID = {"\t": "tab", " ": "space"}
+_SEPARATOR_NAMES = {"\t": "tab", " ": "space"}
 _ENCODINGS = {"cp1252": "Windows-1252", "iso8859-1": "Latin-1", "utf-16": "UTF-16"}
-READ_AS = b"read as"  # where the schema of a table says how its file was read
-NO_MARK = "\x01"  # as a decimal mark: numbers with a fraction stay text until all of them have been seen
+READ_AS = b"read as"  # metadata key of a schema for the description of how the file was read
+NO_MARK = "\x01"  # a decimal mark that never occurs: fractions stay text until all values are seen
 
 
 class Reading(TypedDict, total=False):
-    """The fields of `TextOptions`, as functions take them."""
+    """The fields of `TextOptions` as keyword arguments."""
 
     header: bool | None
     separator: str | None
@@ -46,7 +46,7 @@ class Reading(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What the user says about text files; what is None is found out.
+    """User options for text files; options that are None are detected.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class TextOptions:
         One character, or ``comma``, ``semicolon``, ``tab``, ``pipe`` or ``space``.
     decimal : {".", ","}, optional
     encoding : str, optional
-        Any that Python knows, such as ``utf-8`` or ``cp1252``.
+        An encoding of Python, such as ``utf-8`` or ``cp1252``.
     missing : sequence of str
         Words that mean a missing value, besides the usual ones.
     dates : str, optional
-        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none``: nothing in text is a date.
+        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none`` to read no text as dates.
     """
 
     header: bool | None = None
@@ -73,25 +73,23 @@ class TextOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", tuple(self.missing))
         for name in ("separator", "decimal"):
-            given = getattr(self, name)
-            if given is not None:
-                object.__setattr__(self, name, _WORDS.get(given.lower(), given))
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _WORDS.get(value.lower(), value))
         if self.separator is not None and (len(self.separator) != 1 or self.separator in "\"'\r\n"):
-            raise ValueError(
-                f"separator must be one character or a word such as tab, but {self.separator!r} was given"
-            )
+            raise ValueError(f"separator must be one character or a word such as tab, not {self.separator!r}")
         if self.decimal not in {None, ".", ","}:
-            raise ValueError(f"decimal must be '.' or ',', but {self.decimal!r} was given")
+            raise ValueError(f"decimal must be '.' or ',', not {self.decimal!r}")
         if self.dates is not None and self.dates not in {*NAMES, "none"} and "%" not in self.dates:
             raise ValueError(
-                f"dates must be dmy, mdy, ymd, none or a pattern such as %d.%m.%Y; {self.dates!r} was given"
+                f"dates must be dmy, mdy, ymd, none or a pattern such as %d.%m.%Y, not {self.dates!r}"
             )
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
             except LookupError:
                 raise ValueError(
-                    f"encoding must be one Python knows, such as cp1252, but {self.encoding!r} was given"
+                    f"encoding must be one Python knows, such as cp1252, not {self.encoding!r}"
                 ) from None
 
 
@@ -110,15 +108,15 @@ class Dialect:
     names : tuple of str
         Names of the columns, from the header or made up.
     decimal : str
-        ".", "," or nothing where no number in the first lines tells.
+        ".", "," or empty if the first lines do not show it.
     skip : int
         Lines before the table.
     loose : bool
-        Whether spaces stand before quotes or in rows between values, which pyarrow does not read.
+        Whether spaces precede quotes or separate values, which pyarrow cannot read.
     forms : tuple of (name, form)
         Columns that are neither plain numbers nor plain text.
     words : tuple of (name, words)
-        Further missing words of single columns.
+        Additional missing words of single columns.
     """
 
     separator: str = ","
@@ -134,14 +132,14 @@ class Dialect:
     words: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def parsing(self) -> Any:
-        """Return pyarrow's options; values may hold line breaks in quotes."""
+        """Return pyarrow's options for parsing; quoted values may contain line breaks."""
         from pyarrow import csv as arrow_csv
 
         separator, quote = (",", '"') if self.loose else (self.separator, self.quote)
         return arrow_csv.ParseOptions(delimiter=separator, quote_char=quote, newlines_in_values=True)
 
     def converting(self, types: pa.Schema | None = None, columns: Sequence[str] = ()) -> Any:
-        """Return pyarrow's options for some columns or all; it finds the types that are not given."""
+        """Return pyarrow's options for converting some or all columns; missing ``types`` are inferred."""
         from pyarrow import csv as arrow_csv
 
         return arrow_csv.ConvertOptions(
@@ -153,7 +151,7 @@ class Dialect:
         )
 
     def reading(self, **options: Any) -> Any:
-        """Return pyarrow's options; names come from here, the header is skipped."""
+        """Return pyarrow's options for reading; the header is skipped because ``names`` replace it."""
         from pyarrow import csv as arrow_csv
 
         return arrow_csv.ReadOptions(
@@ -165,10 +163,10 @@ class Dialect:
 
     @contextmanager
     def opened(self, path: Path) -> Iterator[str]:
-        """Give the path that pyarrow reads, of a copy where it would not read the file itself.
+        """Provide a path that pyarrow can read: the file itself, or a rewritten temporary copy.
 
-        pyarrow reads ahead on threads of its own. If these called Python to make the text, a process that
-        ends meanwhile would wait for them for ever, or be aborted.
+        A Python stream instead of a copy is unsafe: pyarrow reads ahead on its own threads. If these called
+        Python, a process that ends during the call would hang or be aborted.
         """
         if self.loose:
             chunks = self._rewritten(path)
@@ -184,31 +182,29 @@ class Dialect:
             yield str(copy)
 
     def _rewritten(self, path: Path) -> Iterator[bytes]:
-        """Yield the rows of a loosely written file as pyarrow reads them."""
+        """Yield the rows of a loosely formatted file as strict CSV."""
         text = io.TextIOWrapper(text_stream(path), encoding=self.encoding, newline="")
         for _ in range(self.skip):
             next(text, "")
         spaced = self.separator == " "
         lines = (line.strip(" \r\n") + "\n" for line in text) if spaced else text
         rows = csv.reader(lines, delimiter=self.separator, quotechar=self.quote, skipinitialspace=True)
-        while some := list(islice(rows, 1000)):
+        while block := list(islice(rows, 1000)):
             written = io.StringIO()
-            csv.writer(written, lineterminator="\n").writerows(some)
+            csv.writer(written, lineterminator="\n").writerows(block)
             yield written.getvalue().encode()
 
     def with_forms(self, forms: Mapping[str, Form], words: Mapping[str, Iterable[str]]) -> Dialect:
-        """Return the dialect with the forms of columns, and the words that are missing values in them."""
-        own = {
-            name: tuple(sorted(words[name])) for name, form in forms.items() if not isinstance(form, TextForm)
+        """Return the dialect with forms of columns and their additional missing words."""
+        missing = {
+            name: tuple(sorted(words[name]))
+            for name, form in forms.items()
+            if words[name] and not isinstance(form, TextForm)
         }
-        return replace(
-            self,
-            forms=tuple(forms.items()),
-            words=tuple((name, missing) for name, missing in own.items() if missing),
-        )
+        return replace(self, forms=tuple(forms.items()), words=tuple(missing.items()))
 
     def formed(self, table: pa.Table) -> pa.Table:
-        """Return a table whose text columns have become what they mean."""
+        """Return the table with text columns converted to their forms."""
         words = dict(self.words)
         for name, form in self.forms:
             missing = frozenset((*self.missing, *words.get(name, ())))
@@ -216,34 +212,34 @@ class Dialect:
             table = table.set_column(at, name, _values(table.column(at), form, missing))
         return table
 
-    def told(self, usual: str) -> str:
-        """Return in one line what is not as in a plain file of this kind; nothing if all is.
+    def description(self, usual: str) -> str:
+        """Describe in one line how the file differs from a plain one; empty if it does not.
 
-        >>> Dialect(";", decimal=",", header=False, names=("c1", "c2")).told(",")
+        >>> Dialect(";", decimal=",", header=False, names=("c1", "c2")).description(",")
         "';' separated, decimal comma, no header (columns c1 to c2)"
         """
-        said = []
+        notes = []
         if self.separator != usual:
-            said.append(f"{_SAID.get(self.separator, repr(self.separator))} separated")
+            notes.append(f"{_SEPARATOR_NAMES.get(self.separator, repr(self.separator))} separated")
         if self.quote != '"':
-            said.append(f"{self.quote} as quote")
+            notes.append(f"{self.quote} as quote")
         forms = dict(self.forms)
         numbers = [form for form in forms.values() if isinstance(form, NumberForm)]
         if self.decimal == "," or any(form.decimal == "," for form in numbers):
-            said.append("decimal comma")
+            notes.append("decimal comma")
         if not self.header:
-            said.append(f"no header (columns {self.names[0]} to {self.names[-1]})")
+            notes.append(f"no header (columns {self.names[0]} to {self.names[-1]})")
         if codecs.lookup(self.encoding).name != "utf-8":
             name = codecs.lookup(self.encoding).name
-            said.append(_ENCODINGS.get(name, name))
-        told = dict.fromkeys(form.told for form in forms.values() if form.told)
-        said += [f"{_listed(n for n, form in forms.items() if form.told == own)}: {own}" for own in told]
+            notes.append(_ENCODINGS.get(name, name))
+        for note in dict.fromkeys(form.description for form in forms.values() if form.description):
+            notes += [f"{_listed(name for name, form in forms.items() if form.description == note)}: {note}"]
         if any(isinstance(form, TextForm) for form in forms.values()):
-            said.append("spaces around values removed")
-        for words in dict.fromkeys(own for _, own in self.words):
-            names = _listed(name for name, own in self.words if own == words)
-            said.append(f"{' '.join(map(repr, words))} in {names} is missing")
-        return ", ".join(said)
+            notes.append("spaces around values removed")
+        for words in dict.fromkeys(missing for _, missing in self.words):
+            names = _listed(name for name, missing in self.words if missing == words)
+            notes.append(f"{' '.join(map(repr, words))} in {names} is missing")
+        return ", ".join(notes)
 
 
 def _values(column: pa.ChunkedArray, form: Form, missing: frozenset[str]) -> pa.ChunkedArray:
@@ -263,19 +259,19 @@ def _values(column: pa.ChunkedArray, form: Form, missing: frozenset[str]) -> pa.
 
 
 def _listed(names: Iterator[str]) -> str:
-    found = [repr(name) for name in names]
-    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+    quoted = [repr(name) for name in names]
+    return ", ".join(quoted[:3]) + (f" and {len(quoted) - 3} more" if len(quoted) > 3 else "")
 
 
 def text_stream(path: Path) -> Any:
-    """Open a text file for reading bytes; .gz and .bz2 are unpacked."""
+    """Open a text file as bytes; decompress .gz and .bz2."""
     import pyarrow as pa
 
     return pa.input_stream(str(path), compression="detect")
 
 
 def _recoded(path: Path, encoding: str) -> Iterator[bytes]:
-    """Yield a file in UTF-8."""
+    """Yield a file converted to UTF-8."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with text_stream(path) as stream:
         while block := stream.read(1 << 18):
@@ -284,10 +280,10 @@ def _recoded(path: Path, encoding: str) -> Iterator[bytes]:
 
 
 def check_unpacked(path: Path) -> None:
-    """Refuse a packed file that is larger than memory."""
+    """Raise MemoryError if the decompressed file does not fit into memory."""
     size = 0
     with text_stream(path) as stream:
         while block := stream.read(1 << 24):
             size += len(block)
             instead = "fit a Stream, which reads it in batches"
-            check_memory(3 * size, f"the unpacked {str(path)!r}", instead)
+            check_memory(3 * size, f"the decompressed {str(path)!r}", instead)

@@ -1,4 +1,4 @@
-"""How text writes numbers and dates: national marks, currencies, percent, the order of day and month."""
+"""Forms of numbers and dates in text: national marks, currencies, percent, order of day and month."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ _MONTHS = (  # English, German, French, Spanish, Italian, Portuguese, Dutch
     "november novembre noviembre novembro",
     "december dezember décembre decembre diciembre dicembre dezembro",
 )
-_FIRST_TWO_DIGIT_YEAR = 69  # of 1969; earlier ones are after 2000, as in POSIX
+_FIRST_TWO_DIGIT_YEAR = 69  # 1969; lower numbers are years from 2000 on, as in POSIX
 NAMES = {"dmy": "day, month, year", "mdy": "month, day, year", "ymd": "year, month, day"}
 
 
 @dataclass(frozen=True)
 class NumberForm:
-    """Numbers with a decimal mark, a mark between thousands, and a unit that all of them have.
+    """Numbers with a decimal mark, a thousands separator, and a common unit.
 
     >>> NumberForm(",", ".", "€").value("-1.234,50 €"), NumberForm(".", ",").value("1,5")
     (-1234.5, None)
@@ -118,8 +118,8 @@ class NumberForm:
         return pa.float64()
 
     @property
-    def told(self) -> str:
-        """What a reader has to know: how numbers of this form are written."""
+    def description(self) -> str:
+        """How numbers of this form are written, for users."""
         thousands = {"": "", ".": "1.000", ",": "1,000", "'": "1'000", " ": "1 000"}[self.thousands]
         unit = "percent (5% is 5)" if self.unit == "%" else self.unit
         return " and ".join(filter(None, [unit, thousands and f"thousands as {thousands}"]))
@@ -127,7 +127,7 @@ class NumberForm:
 
 @dataclass(frozen=True)
 class DateForm:
-    """Dates whose parts stand in one order, with or without a time of day.
+    """Dates with a fixed order of day, month and year, with or without a time of day.
 
     >>> DateForm("dmy").value("31.12.2024"), DateForm("mdy").value("31/12/2024")
     (datetime.datetime(2024, 12, 31, 0, 0), None)
@@ -137,7 +137,7 @@ class DateForm:
     timed: bool = False
 
     def value(self, text: str) -> dt.datetime | None:
-        """Return the moment; None if the text has another form, or there is no such day."""
+        """Return the time; None if the text has another form or the day does not exist."""
         parts = _parts(text, self.order)
         if parts is None:
             return None
@@ -166,19 +166,19 @@ class DateForm:
         return pa.timestamp("us") if self.timed else pa.date32()
 
     @property
-    def told(self) -> str:
-        """What a reader has to know: how dates of this form are written."""
+    def description(self) -> str:
+        """How dates of this form are written, for users."""
         return f"dates ({NAMES[self.order]})"
 
 
 @dataclass(frozen=True)
 class PatternForm:
-    """Dates as :func:`time.strptime` describes them."""
+    """Dates that match a pattern of :func:`time.strptime`."""
 
     pattern: str
 
     def value(self, text: str) -> dt.datetime | None:
-        """Return the moment; None if the text has another form."""
+        """Return the time; None if the text has another form."""
         try:
             return dt.datetime.strptime(text, self.pattern)  # noqa: DTZ007, as written
         except ValueError:
@@ -192,16 +192,16 @@ class PatternForm:
         return pa.timestamp("us") if "%H" in self.pattern or "%I" in self.pattern else pa.date32()
 
     @property
-    def told(self) -> str:
-        """What a reader has to know: how dates of this form are written."""
+    def description(self) -> str:
+        """How dates of this form are written, for users."""
         return f"dates ({self.pattern})"
 
 
 @dataclass(frozen=True)
 class TextForm:
-    """Text with spaces around it that mean nothing."""
+    """Text whose leading and trailing spaces are removed."""
 
-    told = ""
+    description = ""
 
     def value(self, text: str) -> str:
         """Return the text."""
@@ -216,13 +216,13 @@ class TextForm:
 
 
 Form = NumberForm | DateForm | PatternForm | TextForm
-SHAPE = str.maketrans("123456789", "9" * 9)  # whether a number has a form depends on its shape only
-MARKS = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))  # decimals, thousands
+SHAPE = str.maketrans("123456789", "9" * 9)  # only the shape of a number matters for its form
+MARKS = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))  # decimal, thousands
 DATES = tuple(map(DateForm, NAMES))
 
 
 def unit_of(text: str) -> str | None:
-    """Return the currency of a number, "%", or nothing; None if it is no number."""
+    """Return the currency of a number, "%" or ""; None if the text is not a number."""
     match = _NUMBER.fullmatch(text)
     return None if match is None else match["before"] or match["after"] or ""
 
@@ -255,13 +255,13 @@ def _parts(text: str, order: str) -> tuple[Any, ...] | None:
             return None
         name, day, year_text = match.groups()[:3]
     months = {
-        m for m, names in enumerate(_MONTHS, 1) for own in names.split() if own.startswith(name.lower())
+        m for m, names in enumerate(_MONTHS, 1) if any(n.startswith(name.lower()) for n in names.split())
     }
     return (int(year_text), months.pop(), int(day), *match.groups()[3:]) if len(months) == 1 else None
 
 
 def _orders(a: str, mark: str, c: str) -> tuple[str, ...]:
-    """Return the orders in which the parts of a date may stand, by the place of its year and its marks."""
+    """Return the possible orders of a date's parts, by the position of its year and its marks."""
     if len(a) == 4:
         return ("ymd",) if len(c) < 3 else ()
     if len(c) == 4 and len(a) < 3:

@@ -1,4 +1,4 @@
-"""Files of separated values: CSV, TSV and their relatives."""
+"""Read files of separated values: CSV, TSV and similar."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 BLOCK = 1 << 24  # bytes read at once
-COLUMNS = 5000  # read at once: pyarrow takes some 10 kB for each
+COLUMNS = 5000  # read at once, because pyarrow takes about 10 kB for each
 
 
 class TextFile(FileKind):
-    """A file of separated values; it has one part, since rows can only be found by reading."""
+    """A file of separated values; it has one part, because row positions are unknown before reading."""
 
     def __init__(self, separator: str) -> None:
         self.separator = separator
 
     def contents(self, place: Place) -> Contents:
-        """Read the file once: a column's type depends on all of its values, as when it is read whole."""
+        """Return columns and rows; reads the whole file, because types depend on all values."""
         return self._decoded(place, lambda dialect: self._contents(place, dialect))
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
@@ -50,7 +50,7 @@ class TextFile(FileKind):
                     yield dialect.formed(table)
 
     def whole(self, place: Place) -> pa.Table:
-        """Read all rows; pyarrow finds the types, on all threads."""
+        """Read all rows; pyarrow infers the types, on all threads."""
         return self._decoded(place, lambda dialect: self._whole(place, dialect))
 
     def _whole(self, place: Place, dialect: Dialect) -> pa.Table:
@@ -68,20 +68,20 @@ class TextFile(FileKind):
         for name, guess in guesses.items():
             guess.add(pc.unique(table[name]).to_pylist())
         dialect = _with_forms(place, dialect, guesses)
-        return self._said(dialect.formed(table), dialect)
+        return self._described(dialect.formed(table), dialect)
 
     def _contents(self, place: Place, dialect: Dialect) -> Contents:
         import pyarrow as pa
 
         with _explained(place, dialect):
-            try:  # the types that pyarrow finds in the first block
+            try:  # use the types that pyarrow infers from the first block
                 contents, guesses = self._first_types(place, dialect)
             except pa.ArrowInvalid:  # a later block has values of other types
                 contents, guesses = self._types_of_blocks(place, dialect)
         _check_text(place, contents.schema, dialect)
         dialect = _with_forms(place, dialect, guesses)
         empty = dialect.formed(contents.schema.empty_table())
-        return Contents(self._said(empty, dialect).schema, contents.parts, dialect)
+        return Contents(self._described(empty, dialect).schema, contents.parts, dialect)
 
     def _first_types(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
         with _open(place, dialect) as reader:
@@ -103,8 +103,7 @@ class TextFile(FileKind):
         with _open(place, dialect, texts) as reader:
             for batch in reader:
                 rows += batch.num_rows
-                found = _inferred(batch, dialect)
-                types = [joined(a, b) for a, b in zip(types, found, strict=True)]
+                types = [joined(a, b) for a, b in zip(types, _inferred(batch, dialect), strict=True)]
                 for name, guess in guesses.items():
                     guess.add(batch.column(name).unique().to_pylist())
         schema = pa.schema(list(zip(names, map(settled, types), strict=True)))
@@ -112,7 +111,7 @@ class TextFile(FileKind):
         return Contents(schema, (rows,)), {name: guesses[name] for name in texts_left}
 
     def _decoded(self, place: Place, read: Callable[[Dialect], Read]) -> Read:
-        """Read in the encoding that the first lines show; if later ones are not UTF-8, in another."""
+        """Read in the detected encoding; if later lines are not UTF-8, retry with a one-byte encoding."""
         dialect = detect(place.path, self.separator, place.options)
         try:
             return read(dialect)
@@ -123,9 +122,9 @@ class TextFile(FileKind):
                 encoding = one_byte_encoding(stream.read())
             return read(replace(dialect, encoding=encoding))
 
-    def _said(self, table: pa.Table, dialect: Dialect) -> pa.Table:
-        told = dialect.told(self.separator)
-        return table.replace_schema_metadata({READ_AS: told} if told else None)
+    def _described(self, table: pa.Table, dialect: Dialect) -> pa.Table:
+        note = dialect.description(self.separator)
+        return table.replace_schema_metadata({READ_AS: note} if note else None)
 
 
 def _table(source: str, dialect: Dialect) -> pa.Table:
@@ -163,7 +162,7 @@ def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Ite
 
 
 def _guesses(schema: pa.Schema, place: Place, dialect: Dialect) -> dict[str, ColumnGuess]:
-    """Return a guess for every text column."""
+    """Return a guess without values for every text column."""
     import pyarrow as pa
 
     check_names(place, schema)
@@ -181,7 +180,7 @@ def _with_forms(place: Place, dialect: Dialect, guesses: dict[str, ColumnGuess])
 
 @contextmanager
 def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
-    """Say in errors which separator was found, and what to do about other encodings."""
+    """Add the separator to errors, and the remedy for other encodings."""
     import pyarrow as pa
 
     try:
@@ -193,16 +192,16 @@ def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
 
 
 def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
-    """Let pyarrow find the types of values that were read as text, by writing and reading them again."""
+    """Return the types that pyarrow infers for values read as text, by writing and reading them again."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv
 
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink)
-    own = Dialect(missing=dialect.missing, decimal=dialect.decimal)
+    plain = Dialect(missing=dialect.missing, decimal=dialect.decimal)
     table = csv.read_csv(
-        pa.BufferReader(sink.getvalue()), parse_options=own.parsing(), convert_options=own.converting()
+        pa.BufferReader(sink.getvalue()), parse_options=plain.parsing(), convert_options=plain.converting()
     )
     types = list(table.schema.types)
     for c, dtype in enumerate(types):

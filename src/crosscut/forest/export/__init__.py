@@ -1,1 +1,1 @@
-"""Trees in other forms: text, JSON, SQL, Python, ONNX and scikit-learn."""
+"""Export trees as text, JSON, SQL, Python, ONNX and scikit-learn trees."""

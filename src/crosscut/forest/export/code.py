@@ -1,4 +1,4 @@
-"""A tree as a Python function that needs nothing but Python."""
+"""Export a tree as a Python function without dependencies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crosscut.data.schema import Schema
     from crosscut.forest.tree import Tree
 
-_LEVELS = 40  # of indentation; Python takes at most 100
+_LEVELS = 40  # of indentation; Python allows at most 100
 _OPENING = '''\
 import datetime
 import struct
@@ -38,7 +38,7 @@ def _number(value):
 
 
 def tree_python(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> str:
-    """Return the source of ``predict(row)``, in which a row maps names of columns to values.
+    """Return the source of ``predict(row)``, where a row is a mapping from column names to values.
 
     None, NaN and an absent column are missing values.
 
@@ -57,11 +57,11 @@ def tree_python(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> str
     <BLANKLINE>
     """
     bodies: list[list[str]] = [[] for _ in range(len(tree))]
-    heights, said = [0] * len(tree), predictions(tree, classes)
+    heights, predicted = [0] * len(tree), predictions(tree, classes)
     functions: list[str] = []
-    for node in reversed(range(len(tree))):  # children come after their parents
+    for node in reversed(range(len(tree))):  # children before their parents
         if tree.feature[node] < 0:
-            bodies[node] = [f"return {_literal(said[node])}"]
+            bodies[node] = [f"return {_literal(predicted[node])}"]
             continue
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
         heights[node] = 1 + max(heights[child] for child in children)
@@ -99,14 +99,14 @@ def _test(tree: Tree, node: int, schema: Schema, bodies: list[list[str]]) -> lis
         return [f"if {value} is not None:", *_indented(bodies[0]), "else:", *_indented(bodies[1])]
     if not np.isnan(threshold):
         missing = f"{value} is None or" if otherwise == 0 else f"{value} is not None and"
-        asked = f"if {missing} {value} <= {threshold!r}:"
-        return [asked, *_indented(bodies[0]), "else:", *_indented(bodies[1])]
+        condition = f"if {missing} {value} <= {threshold!r}:"
+        return [condition, *_indented(bodies[0]), "else:", *_indented(bodies[1])]
     lines: list[str] = []
     for branch, body in enumerate(bodies):
         if branch != otherwise:
-            own = condition_of(tree, node, branch, schema).categories or ()
-            named = ", ".join(map(_literal, own)) + ("," if len(own) == 1 else "")
-            lines += [f"{'elif' if lines else 'if'} {value} in ({named}):", *_indented(body)]
+            categories = condition_of(tree, node, branch, schema).categories or ()
+            listed = ", ".join(map(_literal, categories)) + ("," if len(categories) == 1 else "")
+            lines += [f"{'elif' if lines else 'if'} {value} in ({listed}):", *_indented(body)]
     return [*lines, "else:", *_indented(bodies[otherwise])]
 
 

@@ -1,4 +1,4 @@
-"""A tree as plain data for JSON, for programs in other languages."""
+"""Export a tree as plain data for JSON, for programs in other languages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
     Nodes are a flat list, so deep trees are not deeply nested; ``to`` is an index into it. A numeric
     branch is taken if the value is ``at_most`` or ``above`` its threshold, a nominal one if it is ``one_of``
     some categories (``null`` is a missing value). Thresholds of dates are days since 1970-01-01, and ``date``
-    is the last date that is at most that. Any other value takes branch ``otherwise``.
+    is the last date that is at most that. All other values take branch ``otherwise``.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
     >>> print(json.dumps(tree_data(fit.final, fit.schema, fit.classes)["nodes"][0]["branches"]))
     [{"to": 1, "at_most": 3.0}, {"to": 2, "above": 3.0}]
     """
-    said = predictions(tree, classes)
+    predicted = predictions(tree, classes)
     nodes = []
     for node in range(len(tree)):
         data: dict[str, Any] = {
@@ -43,9 +43,9 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
             "impurity": float(tree.impurity[node]),
         }
         if classes is None:
-            data["mean"] = float(said[node])
+            data["mean"] = float(predicted[node])
         else:
-            data["class"] = _plain(said[node])
+            data["class"] = _plain(predicted[node])
             data["class_weights"] = tree.value[node].tolist()
         if tree.feature[node] >= 0:
             children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
@@ -58,8 +58,9 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
         nodes.append(data)
     return {
         "columns": [
-            {"name": name, "kind": kind} | ({"categories": [_plain(c) for c in own]} if own else {})
-            for name, kind, own in zip(schema.names, schema.kinds, schema.categories, strict=True)
+            {"name": name, "kind": kind}
+            | ({"categories": [_plain(c) for c in categories]} if categories else {})
+            for name, kind, categories in zip(schema.names, schema.kinds, schema.categories, strict=True)
         ],
         "classes": None if classes is None else [_plain(c) for c in classes],
         "nodes": nodes,
@@ -72,9 +73,9 @@ def _branch(tree: Tree, node: int, branch: int, schema: Schema) -> dict[str, Any
         return {"one_of": [_plain(c) for c in condition.categories] + [None] * bool(condition.missing)}
     if condition.missing is not None:
         return {"missing": condition.missing}
-    cut, asked = (condition.high, "at_most") if branch == 0 else (condition.low, "above")
+    cut, key = (condition.high, "at_most") if branch == 0 else (condition.low, "above")
     dated = {} if condition.kind == "numeric" else {"date": cut_text(cut, whole=condition.kind == "date")}
-    return {asked: cut} | dated
+    return {key: cut} | dated
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pruning tables and forests as HTML for notebooks."""
+"""Show pruning tables and forests as HTML in notebooks."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def pruning_table_html(table: PruningTable) -> str:
         if 3 <= k < len(table) - 20 and k not in {best, smallest}:
             continue
         marks = ["best"] * (k == best) + ["1se"] * (k == smallest)
-        likeness = ["≈ best"] * bool(like_best[k] and k != best)
+        like = ["≈ best"] * bool(like_best[k] and k != best)
         cells = [number(float(getattr(table, name)[k])) for name in COLUMNS[:5]]
-        rows.append(([*cells, ", ".join(marks + likeness)], bool(marks)))
+        rows.append(([*cells, ", ".join(marks + like)], bool(marks)))
     error = "cost" if table.by == "loss" else "error"
     headings = ["alpha", "leaves", f"training {error}", f"CV {error}", "standard error", ""]
     return _table(headings, rows)
 
 
 def forest_html(forest: Forest) -> str:
-    """Return what the trees of a forest share, level by level, as HTML."""
+    """Return the common parts of a forest's trees by level, as HTML."""
     sharing = forest.sharing
     rows = [
         ([str(i), str(tests), str(nodes), str(forks), f"{f:.2f}"], False)

@@ -1,4 +1,4 @@
-"""A tree as an ONNX model, nominal tests included."""
+"""Export a tree, including nominal tests, as an ONNX model."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
 
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
-_IR_VERSION = 8  # of the opsets above, for runtimes that are not the newest
+_IR_VERSION = 8  # of these opsets, for older runtimes
 _BRANCHES = ("nodes_truenodeids", "nodes_falsenodeids", "nodes_missing_value_tracks_true")
-_OWN = "crosscut:"  # begins the names of what is neither input nor output
+_PREFIX = "crosscut:"  # of names of internal values
 
 
 def onnx_model(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> Any:
     """Return a tree as ``onnx.ModelProto``.
 
-    Every column is an input of shape (rows, 1): text for nominal columns, in which whatever is no category is
-    missing, and floats for the others, in which NaN is missing and dates are days since 1970-01-01. The first
-    output is the prediction; for classes the second is the probabilities.
+    Every column is an input of shape (rows, 1). Nominal columns are text; unknown categories count as
+    missing. Other columns are floats, where NaN is missing and dates are days since 1970-01-01. The first
+    output is the prediction; classifiers have the probabilities as a second output.
 
-    A nominal test becomes a lookup from categories to the number of the branch, which the tree then compares.
+    A nominal test becomes a lookup from categories to branch numbers, which the tree then compares.
     """
     from onnx import checker, helper
 
     inputs = [_input(schema, f) for f in range(len(schema))]
     numbers = {f: at for at, f in enumerate(f for f, kind in enumerate(schema.kinds) if kind != "nominal")}
     nominal = np.flatnonzero((tree.feature >= 0) & np.isnan(tree.threshold)).tolist()
-    compared = [schema.names[f] for f in numbers] + [f"{_OWN}node {node}" for node in nominal]
+    compared = [schema.names[f] for f in numbers] + [f"{_PREFIX}node {node}" for node in nominal]
     nodes = [_lookup(tree, node, schema) for node in nominal]
-    if not compared:  # a leaf, and text only: any lookup tells how many rows there are
-        compared = [f"{_OWN}rows"]
+    if not compared:  # a single leaf and only text columns: any lookup gives the number of rows
+        compared = [f"{_PREFIX}rows"]
         nodes = [_label_encoder(schema, 0, compared[0], {schema.categories[0][0]: 0.0}, 0.0)]
     values = tree.value
     if classes is not None:
@@ -46,11 +46,11 @@ def onnx_model(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> Any:
     place = {node: len(numbers) + at for at, node in enumerate(nominal)}
     place |= {node: numbers[f] for node, f in enumerate(tree.feature.tolist()) if f in numbers}
     nodes += [
-        helper.make_node("Concat", compared, [f"{_OWN}columns"], axis=1),
+        helper.make_node("Concat", compared, [f"{_PREFIX}columns"], axis=1),
         helper.make_node(
             "TreeEnsembleRegressor",
-            [f"{_OWN}columns"],
-            [f"{_OWN}leaf"],
+            [f"{_PREFIX}columns"],
+            [f"{_PREFIX}leaf"],
             domain="ai.onnx.ml",
             n_targets=values.shape[1],
             **_ensemble(tree, place, values),
@@ -76,7 +76,7 @@ def _input(schema: Schema, column: int) -> Any:
 
 
 def _lookup(tree: Tree, node: int, schema: Schema) -> Any:
-    """Return the branch of each category that the node has seen; what is missing or unknown has the other."""
+    """Return a lookup of the branch of each category; missing and unseen ones take the default."""
     column = int(tree.feature[node])
     taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1] - 1].tolist()
     branches = {
@@ -84,7 +84,7 @@ def _lookup(tree: Tree, node: int, schema: Schema) -> Any:
         for category, branch in zip(schema.categories[column], taken, strict=True)
         if branch >= 0
     }
-    return _label_encoder(schema, column, f"{_OWN}node {node}", branches, float(tree.missing[node]))
+    return _label_encoder(schema, column, f"{_PREFIX}node {node}", branches, float(tree.missing[node]))
 
 
 def _label_encoder(schema: Schema, column: int, name: str, values: dict[Any, float], other: float) -> Any:
@@ -108,7 +108,7 @@ def _label_encoder(schema: Schema, column: int, name: str, values: dict[Any, flo
 
 
 def _ensemble(tree: Tree, place: dict[int, int], values: NDArray[np.float64]) -> dict[str, Any]:
-    """Return the attributes of the tree; a node with many branches becomes a chain of comparisons."""
+    """Return the attributes of the tree; a multiway test becomes a chain of comparisons."""
     rows: dict[str, list[Any]] = defaultdict(list)
     n_nodes = len(tree)
 
@@ -146,7 +146,7 @@ def _ensemble(tree: Tree, place: dict[int, int], values: NDArray[np.float64]) ->
 
 
 def _last_single(cut: float) -> float:
-    """Return the largest number in single precision that is at most the cut."""
+    """Return the largest single-precision number that is at most the cut."""
     single = np.float32(min(cut, float(np.finfo(np.float32).max)))
     # as doubles: NumPy would round the cut first
     return float(single if float(single) <= cut else np.nextafter(single, np.float32(-np.inf)))
@@ -156,30 +156,30 @@ def _outputs(schema: Schema, classes: NDArray[Any] | None) -> tuple[list[Any], l
     """Return the last nodes of the graph, its outputs, and constants."""
     from onnx import TensorProto, helper
 
-    prediction, shares = (
-        name if name not in schema.names else f"{_OWN}{name}" for name in ("prediction", "probabilities")
+    prediction, class_probabilities = (
+        name if name not in schema.names else f"{_PREFIX}{name}" for name in ("prediction", "probabilities")
     )
     if classes is None:
-        node = helper.make_node("Identity", [f"{_OWN}leaf"], [prediction])
+        node = helper.make_node("Identity", [f"{_PREFIX}leaf"], [prediction])
         return [node], [helper.make_tensor_value_info(prediction, TensorProto.FLOAT, [None, 1])], []
-    words = not all(type(label) is int for label in classes.tolist())
-    dtype = TensorProto.STRING if words else TensorProto.INT64
-    labels: Any = [str(label).encode() if words else label for label in classes.tolist()]
-    constants = [helper.make_tensor(f"{_OWN}labels", dtype, [len(labels)], labels)]
+    is_text = not all(type(label) is int for label in classes.tolist())
+    dtype = TensorProto.STRING if is_text else TensorProto.INT64
+    labels: Any = [str(label).encode() if is_text else label for label in classes.tolist()]
+    constants = [helper.make_tensor(f"{_PREFIX}labels", dtype, [len(labels)], labels)]
     ends = {"0": 0, "1": 1, "end": len(labels) + 1}
     constants += [
-        helper.make_tensor(f"{_OWN}{name}", TensorProto.INT64, [1], [k]) for name, k in ends.items()
+        helper.make_tensor(f"{_PREFIX}{name}", TensorProto.INT64, [1], [k]) for name, k in ends.items()
     ]
-    zero, one, end = (f"{_OWN}{name}" for name in ends)
+    zero, one, end = (f"{_PREFIX}{name}" for name in ends)
     nodes = [
-        helper.make_node("Slice", [f"{_OWN}leaf", zero, one, one], [f"{_OWN}code"]),
-        helper.make_node("Squeeze", [f"{_OWN}code", one], [f"{_OWN}flat"]),
-        helper.make_node("Cast", [f"{_OWN}flat"], [f"{_OWN}whole"], to=TensorProto.INT64),
-        helper.make_node("Gather", [f"{_OWN}labels", f"{_OWN}whole"], [prediction]),
-        helper.make_node("Slice", [f"{_OWN}leaf", one, end, one], [shares]),
+        helper.make_node("Slice", [f"{_PREFIX}leaf", zero, one, one], [f"{_PREFIX}code"]),
+        helper.make_node("Squeeze", [f"{_PREFIX}code", one], [f"{_PREFIX}flat"]),
+        helper.make_node("Cast", [f"{_PREFIX}flat"], [f"{_PREFIX}whole"], to=TensorProto.INT64),
+        helper.make_node("Gather", [f"{_PREFIX}labels", f"{_PREFIX}whole"], [prediction]),
+        helper.make_node("Slice", [f"{_PREFIX}leaf", one, end, one], [class_probabilities]),
     ]
     outputs = [
         helper.make_tensor_value_info(prediction, dtype, [None]),
-        helper.make_tensor_value_info(shares, TensorProto.FLOAT, [None, len(labels)]),
+        helper.make_tensor_value_info(class_probabilities, TensorProto.FLOAT, [None, len(labels)]),
     ]
     return nodes, outputs, constants

@@ -1,4 +1,4 @@
-"""Trees to and from scikit-learn's form, for tools that read it: SHAP, ONNX converters, plot_tree."""
+"""Convert trees to and from scikit-learn's format, for tools such as SHAP and plot_tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
     Parameters
     ----------
     tree : Tree
-        All its tests must be numeric; scikit-learn has no nominal tests.
+        A tree with numeric tests only; scikit-learn has no nominal tests.
     n_features : int
         Columns of the training data.
     n_classes : int
@@ -56,8 +56,8 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
     nodes["weighted_n_node_samples"] = tree.weight
     nodes["missing_go_to_left"] = inner & (tree.missing == 0)
     value = probabilities(tree.value) if n_classes else tree.value
-    made = SklearnTree(n_features, np.array([max(n_classes, 1)], dtype=np.intp), 1)
-    made.__setstate__(
+    result = SklearnTree(n_features, np.array([max(n_classes, 1)], dtype=np.intp), 1)
+    result.__setstate__(
         {
             "max_depth": tree.max_depth,
             "node_count": len(tree),
@@ -65,7 +65,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
             "values": np.ascontiguousarray(value[:, None, :]),
         }
     )
-    return made
+    return result
 
 
 def fit_sklearn(
@@ -75,7 +75,7 @@ def fit_sklearn(
     classes: NDArray[Any] | None,
     names: Sequence[str] | None = None,
 ) -> Any:
-    """Return scikit-learn's ``model``, a tree, with what fitting it would give; see :func:`sklearn_tree`."""
+    """Set the fitted attributes of scikit-learn's tree ``model`` and return it; see :func:`sklearn_tree`."""
     model.n_features_in_ = model.max_features_ = n_features
     model.n_outputs_ = 1
     n_classes = 0
@@ -87,12 +87,12 @@ def fit_sklearn(
 
 
 def tree_from_sklearn(model: BaseEstimator) -> Tree:
-    """Return the tree of one of scikit-learn's fitted estimators, or of one of ours.
+    """Return the tree of a fitted estimator of scikit-learn or crosscut.
 
     Parameters
     ----------
     model : estimator
-        With a ``tree_``; it must have one output.
+        A fitted tree with one output.
 
     Examples
     --------
@@ -100,23 +100,23 @@ def tree_from_sklearn(model: BaseEstimator) -> Tree:
     >>> tree_from_sklearn(DecisionTreeClassifier().fit([[1], [2], [4]], [0, 0, 1])).threshold
     array([ 3., nan, nan])
     """
-    given = getattr(model, "tree_", None)
-    if isinstance(given, Tree):
-        return given
-    if given is None or given.n_outputs != 1:
-        raise TypeError(f"trees must be fitted and have one output, but {model!r} was given")
-    inner, n = given.children_left >= 0, given.node_count
+    fitted = getattr(model, "tree_", None)
+    if isinstance(fitted, Tree):
+        return fitted
+    if fitted is None or fitted.n_outputs != 1:
+        raise TypeError(f"trees must be fitted and have one output, unlike {model!r}")
+    inner, n = fitted.children_left >= 0, fitted.node_count
     depth = np.zeros(n, np.int32)
     for node in np.flatnonzero(inner):  # parents come before their children
-        depth[[given.children_left[node], given.children_right[node]]] = depth[node] + 1
+        depth[[fitted.children_left[node], fitted.children_right[node]]] = depth[node] + 1
     nan = np.full(n, np.nan, np.float32)
-    value, weight = given.value[:, 0, :], np.asarray(given.weighted_n_node_samples)
+    value, weight = fitted.value[:, 0, :], np.asarray(fitted.weighted_n_node_samples)
     return Tree(
-        feature=np.where(inner, given.feature, -1).astype(np.int32),
-        threshold=np.where(inner, given.threshold, np.nan),
-        missing=np.where(inner, 1 - given.missing_go_to_left.astype(np.int32), np.int32(-1)),
+        feature=np.where(inner, fitted.feature, -1).astype(np.int32),
+        threshold=np.where(inner, fitted.threshold, np.nan),
+        missing=np.where(inner, 1 - fitted.missing_go_to_left.astype(np.int32), np.int32(-1)),
         first_child=np.concatenate([[0], np.cumsum(2 * inner)]).astype(np.int64),
-        children=np.stack([given.children_left, given.children_right], axis=1)[inner]
+        children=np.stack([fitted.children_left, fitted.children_right], axis=1)[inner]
         .ravel()
         .astype(np.int32),
         first_branch=np.zeros(n + 1, np.int64),
@@ -124,8 +124,8 @@ def tree_from_sklearn(model: BaseEstimator) -> Tree:
         low=nan,
         high=nan,
         depth=depth,
-        n_rows=np.asarray(given.n_node_samples, np.int64),
+        n_rows=np.asarray(fitted.n_node_samples, np.int64),
         weight=weight,
         value=value * weight[:, None] if hasattr(model, "classes_") else value,
-        impurity=np.asarray(given.impurity),
+        impurity=np.asarray(fitted.impurity),
     )

@@ -1,4 +1,4 @@
-"""A tree as an SQL expression, and the parts that rules are written with too."""
+"""Export a tree as an SQL expression; rules use the same conditions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
 
 SqlDialect = Literal["duckdb", "sqlite", "postgresql"]
-_MAX_DEPTH = 500  # DuckDB and SQLite refuse expressions that are nested 1,000 deep
+_MAX_DEPTH = 500  # DuckDB and SQLite refuse a nesting depth of 1,000
 _SQLITE_NESTING = 15  # before 3.46, SQLite's parser stack has 100 entries
 
 
 def tree_sql(tree: Tree, schema: Schema, classes: NDArray[Any] | None, dialect: SqlDialect = "duckdb") -> str:
     """Return a tree as nested ``CASE`` expressions over the columns; NULL is a missing value.
 
-    SQLite parses only some 15 nested expressions: a deeper tree becomes one ``CASE``, with a ``WHEN`` for
+    SQLite parses only about 15 nested expressions: a deeper tree becomes one ``CASE`` with a ``WHEN`` for
     each leaf.
 
     Examples
@@ -44,13 +44,13 @@ def tree_sql(tree: Tree, schema: Schema, classes: NDArray[Any] | None, dialect: 
     labels, depth = predictions(tree, classes), tree.max_depth
     if depth > _MAX_DEPTH:
         raise ValueError(
-            f"the tree has {depth} levels, and SQL is written for at most {_MAX_DEPTH}, because databases "
-            "refuse longer expressions; prune the tree (prune='best') or limit it (max_depth=...)"
+            f"the tree has {depth} levels, but SQL supports at most {_MAX_DEPTH}, because databases "
+            "refuse deeper expressions; prune the tree (prune='best') or limit it (max_depth=...)"
         )
     if dialect == "sqlite" and depth > _SQLITE_NESTING:
         return _flat(tree, schema, labels, dialect)
     lines: list[str] = []
-    pending: list[tuple[str, str, int]] = [("", "", 0)]  # indentation, start of the line, node; -1: no node
+    pending: list[tuple[str, str, int]] = [("", "", 0)]  # indentation, start of line, node or -1
     while pending:
         indent, start, node = pending.pop()
         if node < 0:
@@ -74,7 +74,7 @@ def tree_sql(tree: Tree, schema: Schema, classes: NDArray[Any] | None, dialect: 
 def _branches(
     tree: Tree, node: int, schema: Schema, dialect: SqlDialect
 ) -> tuple[list[tuple[str, int]], int]:
-    """Return each branch's test and child, and the child that takes all else, also missing values."""
+    """Return test and child of each branch, and the child of all other and missing values."""
     children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
     otherwise = int(tree.missing[node])
     name = schema.names[int(tree.feature[node])]
@@ -90,8 +90,8 @@ def _branches(
 def _flat(tree: Tree, schema: Schema, labels: NDArray[Any], dialect: SqlDialect) -> str:
     """Return a tree as one ``CASE`` with a ``WHEN`` for each leaf.
 
-    A leaf that is reached by the last branch of a node needs no test of that node: all rows of the other
-    branches are decided by the leaves before it.
+    A leaf on the last branch of a node needs no test of that node, because the leaves before it have taken
+    all rows of the other branches.
     """
     lines = ["CASE"]
     pending: list[tuple[tuple[str, ...], int]] = [((), 0)]
@@ -108,20 +108,18 @@ def _flat(tree: Tree, schema: Schema, labels: NDArray[Any], dialect: SqlDialect)
 
 
 def check_dialect(dialect: str) -> None:
-    """Refuse a dialect of SQL that is not known."""
+    """Raise if the SQL dialect is unknown."""
     if dialect not in get_args(SqlDialect):
-        raise ValueError(
-            f"dialect must be one of {', '.join(get_args(SqlDialect))}, but {dialect!r} was given"
-        )
+        raise ValueError(f"dialect must be one of {', '.join(get_args(SqlDialect))}, not {dialect!r}")
 
 
 def comparison(
     name: str, operator: str, cut: float, kind: str, dialect: SqlDialect, *, boolean: bool = False
 ) -> str:
-    """Compare a column with a cut: a number, a date, or a moment.
+    """Return the comparison of a column with a cut: a number, a date, or a date with a time.
 
-    Trees are grown in single precision. The constant is the last number in double precision that is rounded
-    to one at most the cut, so that the comparison is the same in every database, whatever the column's type.
+    Trees are grown in single precision. The constant is the largest double that rounds to a single-precision
+    number of at most the cut, so the result does not depend on the database or the column's type.
     """
     column = quoted(name)
     if kind == "numeric":
@@ -141,7 +139,7 @@ def comparison(
 
 
 def last_double(cut: float) -> float:
-    """Return the largest number that is at most the cut once it is rounded to single precision."""
+    """Return the largest double that, rounded to single precision, is at most the cut."""
     single = np.float32(cut)
     if float(single) > cut:  # as doubles: NumPy would round the cut first
         single = np.nextafter(single, np.float32(-np.inf))
@@ -153,13 +151,13 @@ def last_double(cut: float) -> float:
 
 
 def literal(value: Any) -> str:
-    """Return a value as SQL writes it."""
+    """Return a value as an SQL literal."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, float):  # DuckDB takes a number without an exponent for a decimal
+    if isinstance(value, float):  # without an exponent, DuckDB reads a decimal
         return repr(value) if "e" in repr(value) else f"{value!r}e0"
     if isinstance(value, dt.date):
         return f"'{value.isoformat()}'"

@@ -1,4 +1,4 @@
-"""Trees as text, and short labels of their tests, branches and nodes for pictures, pages and the terminal."""
+"""Export trees as text; labels of tests, branches and nodes for plots, reports and the terminal."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def shown_threshold(threshold: float) -> float:
-    """Return the shortest decimal that decides every row as a threshold does.
+    """Return the shortest decimal that splits all rows in the same way as a threshold.
 
-    Rows are single precision, so all numbers from the last one of these that is not above the threshold up to
-    the next one are the same test.
+    Rows are single precision, so all numbers between the threshold's two single-precision neighbours are the
+    same test.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def shown_threshold(threshold: float) -> float:
     if float(last) > threshold:  # as doubles: NumPy would round the threshold first
         last = np.nextafter(last, np.float32(-np.inf))
     low, high = float(last), float(np.nextafter(last, np.float32(np.inf)))
-    for digits in range(1, 17):  # if a number with this many digits is between, the one nearest the middle is
+    for digits in range(1, 17):  # if any number with this many digits fits, this one does
         shown = float(f"{(low + high) / 2:.{digits}g}")
         if low <= shown < high:
             return shown
@@ -46,7 +46,7 @@ def shown_threshold(threshold: float) -> float:
 
 
 def threshold_text(threshold: float, decimals: int = 0) -> str:
-    """Return that number as text, padded with zeros to this many decimals.
+    """Return :func:`shown_threshold` as text, padded with zeros to ``decimals`` decimals.
 
     Examples
     --------
@@ -60,10 +60,10 @@ def threshold_text(threshold: float, decimals: int = 0) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """The condition of a branch on one column: a value in (low, high], or one of some categories.
+    """The condition of a branch on one column: a value in (low, high], or one of several categories.
 
-    ``missing`` tells whether missing values satisfy it; None for a numeric column if no test on the path
-    decides.
+    ``missing`` is whether missing values satisfy it; None for numeric columns if no test on the path decides
+    it.
     """
 
     column: str
@@ -97,7 +97,7 @@ class Condition:
         return cut_text(value, whole=self.kind == "date")
 
     def __and__(self, other: Condition) -> Condition:
-        """Return both conditions, on the same column, as one."""
+        """Return the conjunction of two conditions on the same column."""
         if self.categories is not None and other.categories is not None:
             kept = tuple(category for category in self.categories if category in other.categories)
             return replace(self, categories=kept, missing=bool(self.missing and other.missing))
@@ -127,15 +127,15 @@ class TreeRule:
         outcome = str(self.prediction)
         if self.probability is None:
             outcome = f"{self.prediction:.{decimals}f}"
-        share = "" if self.probability is None else f", probability {self.probability:.{decimals}f}"
-        return f"if {conditions} then {outcome} ({self.n_rows} rows{share})"
+        suffix = "" if self.probability is None else f", probability {self.probability:.{decimals}f}"
+        return f"if {conditions} then {outcome} ({self.n_rows} rows{suffix})"
 
     def __str__(self) -> str:
         return self.text()
 
 
 class TreeRules(tuple[TreeRule, ...]):
-    """The rules of a tree; exactly one of them holds for any row."""
+    """The rules of a tree; exactly one of them holds for each row."""
 
     __slots__ = ()
 
@@ -157,12 +157,12 @@ def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Conditio
         low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
         return Condition(name, low, high, kind=kind)
     taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
-    own = [schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch)]
-    return Condition(name, categories=tuple(own), missing=bool(taken[-1] == branch))
+    categories = tuple(schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch))
+    return Condition(name, categories=categories, missing=bool(taken[-1] == branch))
 
 
 def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date", "moment"]:
-    """Say what a numeric test compares: numbers, whole days, or moments."""
+    """Return what a numeric test compares: numbers, dates, or moments (dates with times)."""
     if schema.kinds[int(tree.feature[node])] != "date":
         return "numeric"
     whole = separates_days(float(tree.threshold[node]), float(tree.low[node]), float(tree.high[node]))
@@ -183,14 +183,16 @@ def export_text(
     tree: Tree, schema: Schema, classes: NDArray[Any] | None, *, decimals: int = 2, weights: bool = False
 ) -> str:
     """Return the tree as text, one line per branch and leaf."""
-    lines, said = [], predictions(tree, classes)
+    lines, predicted = [], predictions(tree, classes)
     for node, parent, branch in walk(tree):
         indent = "|   " * int(tree.depth[node])
         if parent >= 0:
             condition = condition_of(tree, parent, branch, schema).text(decimals)
             lines.append(f"{indent[4:]}|--- {condition}")
         if tree.feature[node] < 0:
-            shown = f"value: {said[node]:.{decimals}f}" if classes is None else f"class: {said[node]}"
+            shown = (
+                f"value: {predicted[node]:.{decimals}f}" if classes is None else f"class: {predicted[node]}"
+            )
             if weights and classes is not None:
                 listed = ", ".join(f"{w:.{decimals}f}" for w in tree.value[node])
                 shown = f"weights: [{listed}] {shown}"
@@ -200,7 +202,7 @@ def export_text(
 
 def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> TreeRules:
     """Return one rule per leaf, from left to right."""
-    said, share = predictions(tree, classes), None if classes is None else shares(tree)
+    predicted, probability = predictions(tree, classes), None if classes is None else shares(tree)
     conditions: list[dict[str, Condition]] = [{} for _ in range(len(tree))]
     rules = []
     for node, parent, branch in walk(tree):
@@ -209,25 +211,25 @@ def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> TreeRu
             above = conditions[parent]
             conditions[node] = above | {new.column: above[new.column] & new if new.column in above else new}
         if tree.feature[node] < 0:
-            prediction = float(said[node]) if classes is None else said[node]
+            prediction = float(predicted[node]) if classes is None else predicted[node]
             rules.append(
                 TreeRule(
                     tuple(conditions[node].values()),
                     prediction,
                     int(tree.n_rows[node]),
                     float(tree.weight[node]),
-                    None if share is None else float(share[node]),
+                    None if probability is None else float(probability[node]),
                     node,
                 )
             )
     return TreeRules(rules)
 
 
-MAX_CATEGORIES = 4  # shown of a set; then "3 more"
+MAX_CATEGORIES = 4  # shown categories of a set, including "3 more"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with this many significant digits, without an exponent if it is short enough.
+    """Return a number with ``digits`` significant digits, without an exponent unless it is very long.
 
     Examples
     --------
@@ -277,13 +279,14 @@ def branch_label(
 
 
 def outcome_label(tree: Tree, node: int, classes: NDArray[Any] | None) -> str:
-    """Return what a node predicts: a class, or its mean."""
-    own = tree.value[node : node + 1]
-    return number(float(own[0, 0])) if classes is None else short(classes[int(decisions(own, tree.loss)[0])])
+    """Return the prediction of a node: a class or a mean."""
+    if classes is None:
+        return number(float(tree.value[node, 0]))
+    return short(classes[int(decisions(tree.value[node : node + 1], tree.loss)[0])])
 
 
 def fold_label(tasks: Sequence[int]) -> str:
-    """Return a short list of trees: ``final, 1-3, 7``.
+    """Return a short list of trees.
 
     Examples
     --------
@@ -304,5 +307,5 @@ def fold_label(tasks: Sequence[int]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words."""
+    """Return a time with its unit."""
     return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
