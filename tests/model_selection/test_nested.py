@@ -96,7 +96,7 @@ def test_groups_stay_together_inside():
 
 
 @pytest.mark.parametrize(
-    ("cv", "message"), [(ShuffleSplit(3, random_state=0), "give inner_cv"), (2, "at least 3")]
+    ("cv", "message"), [(ShuffleSplit(3, random_state=0), "pass inner_cv"), (2, "at least 3")]
 )
 def test_folds_that_cannot_serve_inside(cv, message):
     X, y = make_data(5, 60, 1)

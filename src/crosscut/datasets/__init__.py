@@ -1,4 +1,4 @@
-"""Generated data with a known structure: the same arguments give the same numbers everywhere.
+"""Generated data with a known structure. The same arguments give the same data on every machine.
 
 Used by the benchmarks, the documentation and the tests; nothing is downloaded.
 """
@@ -48,9 +48,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(
             f"module 'crosscut.datasets' has no attribute {name!r}; it has {', '.join(_WHERE)}"
         )
-    found = getattr(import_module(f"crosscut.datasets.{_WHERE[name]}"), name)
-    globals()[name] = found  # the next look-up does not come here
-    return found
+    function = getattr(import_module(f"crosscut.datasets.{_WHERE[name]}"), name)
+    globals()[name] = function  # later look-ups find it without __getattr__
+    return function
 
 
 def __dir__() -> list[str]:
