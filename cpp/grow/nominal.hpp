@@ -118,11 +118,9 @@ class NominalColumn {
     order = memory.take<Category>(static_cast<std::size_t>(m));
   }
 
-  // Of two branches only those are looked at whose first is worth it, by its statistics and rows; a
-  // quality below `least` need not be found.
+  // Of two branches only those are looked at whose first is worth it, by its statistics and rows.
   template <class Worth>
-  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
-                     Worth worth) {
+  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, Worth worth) {
     NominalChoice found;
     if (m < 2) return found;
     const auto K = static_cast<std::size_t>(run.K());
@@ -143,9 +141,6 @@ class NominalColumn {
     };
     if (!all_subsets()) {
       for (int o = 0; o < orders(); o++) look_at_prefixes(o, look);
-    } else if (run.family == Family::many_gini && node.n_rows < 1 << 24 &&
-               !off(Acceleration::subset_lanes)) {
-      look_at_promising(counts, node, min_leaf, least, found);
     } else {
       look_at_subsets(look);
     }
@@ -210,72 +205,16 @@ class NominalColumn {
       look(sum, sizes[subset / 2], subset);
     }
   }
-  // Gini by counts: the same, but eight subsets at a time, which differ in the categories 1 to 3,
-  // and only those are judged that might be better than what is known (the slack is that of
-  // ManyGini).
-  void look_at_promising(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
-                         NominalChoice& found) {
-    using F = Vec<float, 8>;
-    constexpr F with[3] = {
-        {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
-    const int K = run.K(), inner = std::min(m - 1, 3), outer = m - 1 - inner;
-    F* lanes = arena.take<F>(static_cast<std::size_t>(K));  // of each class that is present
-    double* sum = arena.take<double>(static_cast<std::size_t>(K));
-    float *n_c = arena.take<float>(static_cast<std::size_t>(K)),
-          *others = arena.take<float>(static_cast<std::size_t>(K) << outer);
-    int C = 0, *classes = arena.take<int>(static_cast<std::size_t>(K));
-    for (int c = 0; c < K; c++) {
-      sum[c] = 0;
-      if (!(node.stats[c] > 0)) continue;
-      const auto count = [&](int j) { return static_cast<float>(of(codes[j])[c]); };
-      F v = all<float, 8>(count(0));
-      for (int j = 0; j < inner; j++) v += with[j] * count(j + 1);
-      float* to = others + (C << outer);
-      to[0] = 0;
-      for (int j = 0; j < outer; j++)
-        for (int i = 0; i < 1 << j; i++) to[i + (1 << j)] = to[i] + count(4 + j);
-      lanes[C] = v;
-      n_c[C] = static_cast<float>(node.stats[c]);
-      classes[C++] = c;
-    }
-    const double slack = 1 - 0x1p-24 * (64 + 4 * K);
-    const auto n_rows = static_cast<float>(node.n_rows);
-    const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
-    auto limit = static_cast<float>(least * slack);
-    counts.lane_subsets += u64{1} << (m - 1);
-    for (int block = 0; block < 1 << outer; block++) {
-      F a{}, b{}, l{};
-      for (int i = 0; i < C; i++) {
-        const F left = lanes[i] + others[(i << outer) + block], right = n_c[i] - left;
-        a += left * left;
-        b += right * right;
-        l += left;
-      }
-      const F r = n_rows - l, gain = a * r + b * l, size = l * r;
-      u32 lane_mask =
-          greater<float, 8>(l, fewest) & greater<float, 8>(r, fewest) & ((1u << (1 << inner)) - 1);
-      while (lane_mask &= greater<float, 8>(gain, size * limit)) {
-        const int k = __builtin_ctz(lane_mask);
-        lane_mask &= lane_mask - 1;
-        for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
-        counts.exact++;
-        const double q = run.quality.binary(sum, node.stats);
-        if (!(q > found.q)) continue;
-        found = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
-        limit = std::max(limit, static_cast<float>(q * slack));
-      }
-    }
-  }
 };
 
 // The best test of a nominal column, or one that is not worth it.
 template <class Worth = Always>
 NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const double* table, const i64* n,
                              int V, const Node& node, i64 min_leaf, Arena& arena,
-                             double least = kNever, Worth worth = {}) {
+                             Worth worth = {}) {
   const auto mark = arena.mark();
   const NominalChoice found =
-      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, least, worth);
+      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, worth);
   arena.release(mark);
   return found;
 }

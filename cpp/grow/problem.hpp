@@ -89,23 +89,21 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
 // What was done on a level. Without threads the numbers depend on the problem only, except that a
 // few more cuts pass the fast comparison where more of them are evaluated together. Tests guard
 // them, so that lost work is noticed.
-#define CROSSCUT_COUNTS(X)                                                                      \
-  X(bundles)        /* and nodes of single tasks */                                             \
-  X(rows)           /* of all bundles */                                                        \
-  X(cuts)           /* evaluated by running statistics, by sets of rows or by sums of values */ \
-  X(lane_cuts)      /* of these, in sorted lists by lanes of cuts */                            \
-  X(lane_subsets)   /* subsets of categories, evaluated by lanes */                             \
-  X(exact)          /* tests evaluated by the formula that decides, or by exact sums */         \
-  X(intervals)      /* opened, to look at the cuts inside */                                    \
-  X(fold_rows)      /* rows of large bundles that are counted once for all tasks but one */     \
-  X(own_codes)      /* rows whose codes were copied */                                          \
-  X(neighbour_rows) /* rows read to find the values around cuts */                              \
-  X(lists)          /* sorted lists split */                                                    \
-  X(moved)          /* their entries */                                                         \
-  X(coded_columns)  /* searched by bits of rows or sums of values, without a list */            \
-  X(few_nodes)      /* nodes finished by sets of rows */                                        \
-  X(known_nodes)    /* nodes whose subtree another task had grown */                            \
-  X(xlogs)          /* values of v·log2(v) in the table of small counts */
+#define CROSSCUT_COUNTS(X)                                                                     \
+  X(bundles)       /* and nodes of single tasks */                                             \
+  X(rows)          /* of all bundles */                                                        \
+  X(cuts)          /* evaluated by running statistics, by sets of rows or by sums of values */ \
+  X(lane_cuts)     /* of these, in sorted lists by lanes of cuts */                            \
+  X(exact)         /* tests evaluated by the formula that decides, or by exact sums */         \
+  X(intervals)     /* opened, to look at the cuts inside */                                    \
+  X(fold_rows)     /* rows of large bundles that are counted once for all tasks but one */     \
+  X(own_codes)     /* rows whose codes were copied */                                          \
+  X(lists)         /* sorted lists split */                                                    \
+  X(moved)         /* their entries */                                                         \
+  X(coded_columns) /* searched by bits of rows or sums of values, without a list */            \
+  X(few_nodes)     /* nodes finished by sets of rows */                                        \
+  X(known_nodes)   /* nodes whose subtree another task had grown */                            \
+  X(xlogs)         /* values of v·log2(v) in the table of small counts */
 
 struct LevelCounts {
 #define CROSSCUT_COUNT(name) std::uint64_t name;

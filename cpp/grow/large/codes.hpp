@@ -97,16 +97,6 @@ struct RowBits {
   }
 };
 
-// The coarse interval of a rank.
-inline u32 interval(const Column& c, u32 rank) {
-  u32 low = 0, high = c.n_coarse;
-  while (low + 1 < high) {
-    const u32 middle = (low + high) / 2;
-    (c.coarse_first[middle] <= rank ? low : high) = middle;
-  }
-  return low;
-}
-
 // The rows of a large bundle, ascending.
 struct LargeRows {
   u32 n;

@@ -135,8 +135,8 @@ struct Forking {
     }
     w.share(n_tested, [&](Worker& own, Parts& parts) {
       for (int i; (i = parts.take()) >= 0;)
-        own_neighbours(own, bundle.depth, rows, tested[i].f, rows.missing_rank(tested[i].f),
-                       tested[i].lanes, cut, below, above);
+        own_neighbours(own, rows, tested[i].f, rows.missing_rank(tested[i].f), tested[i].lanes, cut,
+                       below, above);
     });
     for (const Tested* t = tested; t < tested + n_tested; t++) {
       const int f = t->f;

@@ -5,9 +5,6 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// of a list from which it pays to look for the end of its first value
-constexpr u32 kSparseRows = 32;
-
 template <class P>
 struct LoneSearch : Search<P> {
   Worker& w;
@@ -153,33 +150,19 @@ struct LoneSearch : Search<P> {
     for (int c = 0; c < w.run.K(); c++) stats[c] = node.stats[c] - stats[c];
     p.put_left(stats, node.n_rows - (end - begin));
   }
-  // The same scan, where the entries [n, end) are on the right. In sparse columns most rows have
-  // the first value: they are not read, for they are what the others leave.
-  void scan_others(int f, const u32* list, u32 n, u32 end, u64 phase) {
-    u32 same = 0, next = n;
-    if (!off(Acceleration::sparse_values) && n >= kSparseRows &&
-        list[n / 2] >> 16 == list[0] >> 16) {
-      for (same = n / 2; next - same > 1;) {
-        const u32 middle = (same + next) / 2;
-        (list[middle] >> 16 == list[0] >> 16 ? same : next) = middle;
-      }
-      put_others(list, same, end);
-    }
-    scan(f, list + same, n - same, phase);
-  }
   void search_numeric(int f, const u32* list, u32 n) {
     const u32 missing = table.columns[f].missing_rank;
     u32 present = n;
     while (present > 0 && list[present - 1] >> 16 == missing) present--;
     p.clear();
-    if (present == n) return scan_others(f, list, n, n, kMissingRight);
+    if (present == n) return scan(f, list, n, kMissingRight);
     missing_rows.n[0] = n - present;
-    scan_others(f, list, present, n, kMissingRight);
+    scan(f, list, present, kMissingRight);
     put_others(list, present, n);
     if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
     sum_entries(list, present, n, stats);
     p.put_left(stats, n - present);
-    scan_others(f, list, present, present, kMissingLeft);
+    scan(f, list, present, kMissingLeft);
     missing_rows = {};
   }
 
