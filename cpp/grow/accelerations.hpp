@@ -1,6 +1,6 @@
-// The accelerations that can be switched off one by one, to measure what each buys
-// (benchmarks/ablation.py) and to see which test guards it. In normal builds off() is a constant,
-// and nothing remains of it. The CMake option CROSSCUT_ABLATION makes it a switch.
+// The accelerations that can be switched off one by one, to measure what each gains
+// (benchmarks/ablation.py) and to see which test guards it. In normal builds off() is a constant
+// and costs nothing. The CMake option CROSSCUT_ABLATION makes it a run-time switch.
 #pragma once
 
 namespace crosscut {

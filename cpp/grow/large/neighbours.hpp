@@ -1,17 +1,18 @@
-// The values around a cut: every task's threshold lies midway between its own neighbours there.
+// The values around a cut. Each task's threshold is the midpoint of its own two neighbouring
+// training values, so tasks with the same cut may have different thresholds.
 #pragma once
 #include "codes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// The ranks below and above a cut, for every lane. They are kept plus one while they are sought,
-// so that 0 stands for "none below" and ~0 for "none above".
+// The ranks below and above a cut, for every lane, plus one: 0 stands for "none below" and ~0 for
+// "none above".
 struct Neighbours {
   alignas(64) u32 below[kLanes];
   alignas(64) u32 above[kLanes];
 };
 
-// One lane: the rows [begin, end).
+// Searches the rows [begin, end) for one lane.
 template <class Rows>
 void find_lane_neighbours(const Rows& rows, u32 begin, u32 end, int f, u32 missing_rank, int k,
                           u32 cut, Neighbours& out) {
@@ -28,7 +29,7 @@ void find_lane_neighbours(const Rows& rows, u32 begin, u32 end, int f, u32 missi
   out.above[k] = high;
 }
 
-// Several lanes at once: the rows [begin, end).
+// Searches the rows [begin, end) for several lanes at once.
 template <class Rows>
 void find_neighbours(const Rows& rows, u32 begin, u32 end, int f, u32 missing_rank, u32 lanes,
                      const u32* cut, Neighbours& out) {
@@ -42,7 +43,7 @@ void find_neighbours(const Rows& rows, u32 begin, u32 end, int f, u32 missing_ra
     const u32 mask = rows.mask(i) & lanes;
     if (rank == missing_rank || !mask) continue;
     const V v = all<u32, kLanes>(rank + 1);
-    const V trains = -ones<u32, kLanes>(mask);  // all bits in the row's lanes
+    const V trains = -ones<u32, kLanes>(mask);  // ~0 in the lanes that the row trains
     const V left = (V)(v <= cuts) & trains & (V)(v > low);
     const V right = (V)(v > cuts) & trains & (V)(v < high);
     low = (v & left) | (low & ~left);
@@ -61,7 +62,7 @@ void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 la
     below[k] = 0;
     above[k] = ~u32{0};
   });
-  std::mutex mutex;  // of below and above
+  std::mutex mutex;  // protects below and above
   w.share_rows(rows.n, [&](u32 begin, u32 end) {
     Neighbours part;
     const int first = __builtin_ctz(lanes);
