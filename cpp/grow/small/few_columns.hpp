@@ -26,11 +26,11 @@ struct FewColumn {
   FewSet missing;
 
   // What is left of a column for the rows `own`. False if it is constant there.
-  bool narrow(FewSet own, FewColumn& to) const {
+  bool narrow(FewSet rows, FewColumn& to) const {
     u32 kept = 0;
     if (nominal) {
       for (u32 i = 0; i < n; i++) {
-        to.sets[kept] = sets[i] & own;
+        to.sets[kept] = sets[i] & rows;
         to.codes[kept] = codes[i];
         kept += to.sets[kept] != 0;
       }
@@ -39,9 +39,9 @@ struct FewColumn {
     }
     FewSet before = 0;
     for (u32 i = 0; i < n; i++) {
-      const FewSet s = to.sets[kept] = sets[i] & own;
+      const FewSet s = to.sets[kept] = sets[i] & rows;
       to.codes[kept] = codes[i];
-      if (s == own) {
+      if (s == rows) {
         to.n = kept;
         return kept > 0;
       }
@@ -59,15 +59,15 @@ template <class Code>
 class FewColumns {
   Worker& w;
   const LocalTable& table;
-  const LoneNode<Code>& x;
+  const SingleNode<Code>& x;
   const u16* row;  // of the local table
 
  public:
   FewColumn* columns;
   int n = 0;
 
-  FewColumns(Worker& worker, const LocalTable& t, const Bundle& bundle, const LoneNode<Code>& node,
-             const u16* rows)
+  FewColumns(Worker& worker, const LocalTable& t, const Bundle& bundle,
+             const SingleNode<Code>& node, const u16* rows)
       : w(worker),
         table(t),
         x(node),
@@ -99,13 +99,13 @@ class FewColumns {
 
  private:
   void take_list(const u32* list, const u8* place, FewColumn& c) {
-    FewSet own = 0;
+    FewSet rows = 0;
     for (u32 i = 0; i < x.n; i++) {
-      own |= one_row(place[list[i] & kRowMask]);
+      rows |= one_row(place[list[i] & kRowMask]);
       c.codes[c.n] = static_cast<u16>(list[i] >> 16);
       if (i + 1 < x.n ? list[i] >> 16 == list[i + 1] >> 16 : !c.nominal) continue;
-      c.sets[c.n++] = own;
-      if (c.nominal) own = 0;
+      c.sets[c.n++] = rows;
+      if (c.nominal) rows = 0;
     }
     if (!c.nominal && list[x.n - 1] >> 16 == table.columns[c.f].missing_rank)
       c.missing = first_rows(x.n) & ~c.sets[c.n - 1];
@@ -120,11 +120,11 @@ class FewColumns {
     const LocalColumn& column = table.columns[c.f];
     const FewSet every = first_rows(x.n);
     FewSet left = 0;
-    const auto add = [&](u32 v, FewSet own) {
-      left |= own;
+    const auto add = [&](u32 v, FewSet rows) {
+      left |= rows;
       c.codes[c.n] = from.rank[v];
       if (!c.nominal && left == every) return;
-      c.sets[c.n++] = c.nominal ? own : left;
+      c.sets[c.n++] = c.nominal ? rows : left;
     };
     if (from.n_values * x.code.all->words > x.n) {  // row by row
       const auto mark = w.scratch.mark();
@@ -132,15 +132,15 @@ class FewColumns {
       for (u32 v = 0; v < from.n_values; v++) of[from.rank[v]] = 0;
       for (u32 i = 0; i < x.n; i++) of[column.rank[row[i]]] |= one_row(i);
       for (u32 v = 0; v < from.n_values && left != every; v++)
-        if (const FewSet own = of[from.rank[v]]) add(v, own);
+        if (const FewSet rows = of[from.rank[v]]) add(v, rows);
       w.scratch.release(mark);
     } else {
       for (u32 v = 0; v < from.n_values && left != every; v++) {
-        FewSet own = 0;
+        FewSet rows = 0;
         for (u32 k = 0, at = 0; k < x.code.all->words && at < x.n;
              at += count_bits(x.code.rows[k++]))
-          own |= pack_bits(from.rows[v * x.code.all->words + k], x.code.rows[k]) << at;
-        if (own) add(v, own);
+          rows |= pack_bits(from.rows[v * x.code.all->words + k], x.code.rows[k]) << at;
+        if (rows) add(v, rows);
       }
     }
     if (c.nominal) return c.n > 1;

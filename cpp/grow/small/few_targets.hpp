@@ -43,7 +43,7 @@ class FewTargets {
       : w(worker), table(t), bundle(b) {}
 
   template <class Code>
-  void start(const LoneNode<Code>& x) {
+  void start(const SingleNode<Code>& x) {
     u32 n = 0;
     if constexpr (Code::kEachRow)
       each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
@@ -52,9 +52,9 @@ class FewTargets {
     if constexpr (kClasses) find_classes(n);
     else fill_sums(*x.node, n);
   }
-  void count_classes(FewSet own) {
+  void count_classes(FewSet rows) {
     if constexpr (kClasses)
-      for (int c = 0; c < n_classes; c++) n_of[c] = count_bits(own & of_class[c]);
+      for (int c = 0; c < n_classes; c++) n_of[c] = count_bits(rows & of_class[c]);
   }
 
   template <class F>
@@ -62,12 +62,12 @@ class FewTargets {
     each_bit_of(&s, 1, [&](u32 i) { f(u32{row[i]}); });
   }
   CC_INLINE double sum(FewSet s) const {
-    const u32 own = (1u << part_rows) - 1;
-    double a = part_sums[0][s & own], b = part_sums[1][s >> part_rows & own];
+    const u32 rows = (1u << part_rows) - 1;
+    double a = part_sums[0][s & rows], b = part_sums[1][s >> part_rows & rows];
     for (u32 p = 2; p < n_parts; p += 2) {
       s >>= 2 * part_rows;
-      a += part_sums[p][s & own];
-      b += part_sums[p + 1][s >> part_rows & own];
+      a += part_sums[p][s & rows];
+      b += part_sums[p + 1][s >> part_rows & rows];
     }
     return a + b;
   }
@@ -88,29 +88,29 @@ class FewTargets {
   }
   // Is the first of two tests of a regression better, by exact sums? Sets of the same targets are
   // as good.
-  bool better(const Node& node, FewSet own, FewSet a, FewSet b) const {
-    const FewSet rest = own & ~b;
+  bool better(const Node& node, FewSet rows, FewSet a, FewSet b) const {
+    const FewSet rest = rows & ~b;
     if (a == b || a == rest) return false;
     if (w.run.decides()) {
-      const double first[] = {sum(a), static_cast<double>(count_bits(a))},
-                   second[] = {sum(b), static_cast<double>(count_bits(b))};
+      const double first[] = {sum(a), static_cast<double>(count_bits(a))};
+      const double second[] = {sum(b), static_cast<double>(count_bits(b))};
       return compare_tests(node.stats, first, second) > 0;
     }
     if (same_targets(a, b) || same_targets(a, rest)) return false;
     const auto mark = w.scratch.mark();
     const int T = w.run.p.n_sums();
     i64 *sums = empty_sums(w), *branches = empty_sums(w, 2);
-    add_exactly(own, sums);
+    add_exactly(rows, sums);
     Contest contest(w.run.p, sums);
-    bool found = false;
+    bool is_better = false;
     for (const FewSet s : {b, a}) {
       std::fill_n(branches, 2 * T, i64{0});
       add_exactly(s, branches);
-      add_exactly(own & ~s, branches + T);
-      found = contest.offer(branches, 2);
+      add_exactly(rows & ~s, branches + T);
+      is_better = contest.offer(branches, 2);
     }
     w.scratch.release(mark);
-    return found;
+    return is_better;
   }
 
   // The order of categories, by the share of a class.
@@ -161,11 +161,11 @@ class FewTargets {
  private:
   void find_classes(u32 n) {
     const int C = w.run.p.n_classes;
-    FewSet own[kListClasses] = {};
-    for (u32 i = 0; i < n; i++) own[table.tag[row[i]] >> 12] |= one_row(i);
+    FewSet rows[kListClasses] = {};
+    for (u32 i = 0; i < n; i++) rows[table.tag[row[i]] >> 12] |= one_row(i);
     for (int c = 0; c < C; c++)
-      if (C == 2 || own[c]) {
-        of_class[n_classes] = own[c];
+      if (C == 2 || rows[c]) {
+        of_class[n_classes] = rows[c];
         classes[n_classes++] = static_cast<u8>(c);
       }
   }
@@ -178,9 +178,9 @@ class FewTargets {
       double* sums = part_sums[p];
       sums[0] = 0;
       for (u32 i = p * part_rows, k = 1; i < n && i < (p + 1) * part_rows; i++, k *= 2) {
-        const double own = table.product[row[i]];
+        const double rows = table.product[row[i]];
         double* __restrict with = sums + k;
-        for (u32 s = 0; s < k; s++) with[s] = sums[s] + own;
+        for (u32 s = 0; s < k; s++) with[s] = sums[s] + rows;
       }
     }
     double squares = 0;  // no quality is higher

@@ -45,7 +45,7 @@ struct LocalTable {
 };
 
 // The rows of one task's node, given by any of its lists.
-struct LoneRows {
+struct SingleRows {
   u32 n;
   const u32* list;
   const LocalTable& table;

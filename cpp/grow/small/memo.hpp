@@ -44,7 +44,7 @@ class Memo {
   };
   Entry* table_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
-  u64 asked_ = 0, found_ = 0;  // rows of nodes
+  u64 lookups_ = 0, hits_ = 0;  // rows of nodes
 
   Entry& place(const RowSet& set) const {
     std::size_t i = set.a & (capacity_ - 1);
@@ -77,14 +77,14 @@ class Memo {
 
   const Node* find(const RowSet& set, u64 n_rows) {
     const Node* known = capacity_ ? place(set).node : nullptr;
-    asked_ += n_rows;
-    found_ += known ? n_rows : 0;
+    lookups_ += n_rows;
+    hits_ += known ? n_rows : 0;
     return known;
   }
 
   // Keys cost time for every row: a memo that hardly ever knows a node is not asked any more. The
   // first few tasks have few others to share with.
-  bool pays(u64 n_rows) const { return asked_ < 40 * n_rows || found_ * 200 > asked_; }
+  bool pays(u64 n_rows) const { return lookups_ < 40 * n_rows || hits_ * 200 > lookups_; }
 
   void remember(const RowSet& set, const Node* node) {
     if (size_ * 2 >= capacity_) {

@@ -7,7 +7,7 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 template <class Code>
-class LoneTask {
+class SingleTask {
   Worker& w;
   const LocalTable& table;
   Bundle bundle;  // of one lane: the task, and the node that is being refined
@@ -19,27 +19,28 @@ class LoneTask {
                                           : FewRows<false>::serves(w.run, limits);
 
  public:
-  LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
+  SingleTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
       : w(worker),
         table(t),
         bundle(of.packed(1u << k)),
         limits(limits_of(worker, of, k)),
         rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr},
-        shared{w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr, key_of(limits)},
+        shared{w.run.shares_across_blocks || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr,
+               key_of(limits)},
         marks(room) {}
 
   // The task's rows, in all lists and in the code. like: the code of the table
   void start(int k, const Code& like) {
     const auto mark = w.scratch.mark();
-    LoneNode<Code> x =
-        LoneNode<Code>::empty(w, bundle.node[0], 0, {}, like, table.n_varying, like.most());
+    SingleNode<Code> x =
+        SingleNode<Code>::empty(w, bundle.node[0], 0, {}, like, table.n_varying, like.most());
     if constexpr (Code::kEachRow) std::fill_n(x.code.rows, like.all->words, u64{0});
     for (u32 i = 0; i < table.n; i++) {
-      const u32 own = table.masks[i] >> k & 1;
-      x.n += own;
+      const u32 trains = table.masks[i] >> k & 1;
+      x.n += trains;
       if constexpr (Code::kEachRow)
-        if (own) like.all->set(x.code.rows, 0, i);
-      if (own && shared.keys) x.set.add(shared.keys[i]);
+        if (trains) like.all->set(x.code.rows, 0, i);
+      if (trains && shared.keys) x.set.add(shared.keys[i]);
     }
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
@@ -69,13 +70,13 @@ class LoneTask {
       key = scrambled(key + static_cast<u64>(limit));
     return key;
   }
-  u32* rows_of(u32 n, int k, u32 own) {
+  u32* rows_of(u32 n, int k, u32 trains) {
     u32* entries = w.scratch.take<u32>(n);
     for (u32 i = 0, at = 0; i < table.n; i++)
-      if ((table.masks[i] >> k & 1) == own) entries[at++] = i;
+      if ((table.masks[i] >> k & 1) == trains) entries[at++] = i;
     return entries;
   }
-  void start_sums_by_value(LoneNode<Code>& x, int k) {
+  void start_sums_by_value(SingleNode<Code>& x, int k) {
     const u32 others = table.n - x.n;
     x.code.entries = rows_of(x.n, k, 1);
     x.code.sums = x.code.columns->new_sums(w);
@@ -87,7 +88,7 @@ class LoneTask {
     constexpr u32 none[kListRoom] = {};
     __builtin_memcpy(end, none, sizeof none);
   }
-  static void keep_column(LoneNode<Code>& x, int f, u32* list, u32 n) {
+  static void keep_column(SingleNode<Code>& x, int f, u32* list, u32 n) {
     if (list[0] >> 16 == list[n - 1] >> 16) return;  // constant from here on
     x.columns[x.n_columns] = f;
     x.lists[x.n_columns++] = list;
@@ -115,34 +116,28 @@ class LoneTask {
     return true;
   }
   // Does the node want a search for its test? Otherwise it is done.
-  bool opens(Node& node, const Branch<Code>& own, const RowSet& set) {
-    const bool pure = table.target && is_pure(own.entries, own.n);
+  bool opens(Node& node, const Branch<Code>& branch, const RowSet& set) {
+    const bool pure = table.target && is_pure(branch.entries, branch.n);
     if (pure || !wants_test(w.run, node, limits)) {
-      close(node, own.entries, own.n, pure);
+      close(node, branch.entries, branch.n, pure);
       return false;
     }
     if (!shared.keys) return true;
-    const Node* known = w.memo.find(shared.key(node, set), own.n);
+    const Node* known = w.memo.find(shared.key(node, set), branch.n);
     w.level(node.depth).known_nodes += known != nullptr;
     if (known) node = *known;
     return !known;
   }
-  LevelCounts& count_visit(const Node& node, u32 n) {
-    LevelCounts& level = w.level(node.depth);
-    level.bundles++;
-    level.rows += n;
-    return level;
-  }
 
   bool is_few(u32 n) const { return n <= kFewRows && few_rows; }  // regression
-  bool has_few_rows(const LoneNode<Code>& x) const {
+  bool has_few_rows(const SingleNode<Code>& x) const {
     return few_rows &&
            (w.run.p.n_classes ? FewRows<true>::pays(w.run, x) : FewRows<false>::pays(w.run, x));
   }
-  void refine(LoneNode<Code> x) {
+  void refine(SingleNode<Code> x) {
     const auto outer = w.scratch.mark();
     if constexpr (!std::is_same_v<Code, NoCode>)
-      if (x.code.sparse(x.n) && !has_few_rows(x)) x = with_paying_code(w, table, x);
+      if (x.code.sparse(x.n) && !has_few_rows(x)) x = recoded(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
       if (has_few_rows(x)) {
@@ -153,15 +148,15 @@ class LoneTask {
       }
       const bool timed = x.n >= 256;  // below that the clock costs too much
       const double started = timed ? seconds_now() : 0;
-      LevelCounts& level = count_visit(*x.node, x.n);
+      LevelCounts& level = w.count_visit(x.node->depth, x.n);
       bundle.node[0] = x.node;
       bundle.depth = x.node->depth;
       Node* node = x.node;
       const RowSet set = x.set;
-      Parting<Code> parting;
-      more = find_test(x, parting);
+      NodeSplit<Code> split;
+      more = find_test(x, split);
       if (timed) level.seconds += seconds_now() - started;
-      if (more) more = part(x, parting);
+      if (more) more = part(x, split);
       if (shared.keys) w.memo.remember(shared.key(*node, set), node);
       if (more && x.code.sparse(x.n)) {
         refine(x);
@@ -172,14 +167,14 @@ class LoneTask {
   }
 
   // False if the node stays a leaf.
-  bool find_test(LoneNode<Code>& x, Parting<Code>& out) {
-    const LoneRows own{x.n, x.any_list(), table};
+  bool find_test(SingleNode<Code>& x, NodeSplit<Code>& out) {
+    const SingleRows node_rows{x.n, x.any_list(), table};
     Best best(w, bundle);
-    search_alone(w, table, bundle, x, rows, best);
-    decide_contested(w, bundle, own, best);
+    search_single(w, table, bundle, x, rows, best);
+    decide_contested(w, bundle, node_rows, best);
     const int f = best.feature[0];
     if (f < 0) {
-      close(*x.node, own.list, x.n);
+      close(*x.node, node_rows.list, x.n);
       return false;
     }
     return typename Code::Split(w, table, bundle, x, best).take(limits.min_decrease > 0, out);
@@ -187,10 +182,12 @@ class LoneTask {
 
   // Refines all children but the largest, which becomes x: its lists are those of x, parted in
   // place. False if no child wants a test.
-  bool part(LoneNode<Code>& x, const Parting<Code>& parting) {
-    u32 largest = 0, n_open = 0, n_leaf = 0;
-    const u32 n = parting.n;
-    const Branch<Code>* branch = parting.branch;
+  bool part(SingleNode<Code>& x, const NodeSplit<Code>& split) {
+    u32 largest = 0;
+    u32 n_open = 0;
+    u32 n_leaf = 0;
+    const u32 n = split.n;
+    const Branch<Code>* branch = split.branch;
     bool* open = w.scratch.take<bool>(n);
     RowSet* set = w.scratch.take<RowSet>(n);
     // its rows are what the others leave
@@ -202,9 +199,9 @@ class LoneTask {
       branch[b].each([&](u32 row) { set[b].add(shared.keys[row]); });
       set[last].take(set[b]);
     }
-    for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(parting.child[b], set[b]));
+    for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(split.child[b], set[b]));
     for (u32 b = 0; b < n; b++) {
-      open[b] = opens(parting.child[b], branch[b], set[b]);
+      open[b] = opens(split.child[b], branch[b], set[b]);
       if (!open[b]) n_leaf++;
       else if (!n_open++ || branch[b].n > branch[largest].n) largest = b;
     }
@@ -225,10 +222,10 @@ class LoneTask {
     const u32* rest = n == 2 ? branch[largest].entries : nullptr;
     for (u32 b = 0; b < n; b++) {
       if (!open[b] || b == largest) continue;
-      LoneNode<Code> y = LoneNode<Code>::empty(w, parting.child + b, branch[b].n, set[b], x.code,
-                                               x.n_columns, x.code.n);
+      SingleNode<Code> y = SingleNode<Code>::empty(w, split.child + b, branch[b].n, set[b], x.code,
+                                                   x.n_columns, x.code.n);
       mark_rows(b, 1);
-      part_lists(x, &y, x.n - y.n, rest, branch[b].entries);
+      split_lists(x, &y, x.n - y.n, rest, branch[b].entries);
       mark_rows(b, 0);
       keep_coded(y, branch[b], x);
       if constexpr (Code::kSums)
@@ -244,11 +241,11 @@ class LoneTask {
     if (n_leaf) {
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 1);
-      part_lists(x, nullptr, branch[largest].n, rest, nullptr);
+      split_lists(x, nullptr, branch[largest].n, rest, nullptr);
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 0);
     }
-    x.node = parting.child + largest;
+    x.node = split.child + largest;
     x.set = set[largest];
     keep_coded(x, branch[largest], x);
     if constexpr (Code::kSums)
@@ -257,15 +254,15 @@ class LoneTask {
     close(*x.node, branch[largest].entries, x.n);
     return false;
   }
-  void keep_coded(LoneNode<Code>& x, const Branch<Code>& own, const LoneNode<Code>& parent) {
+  void keep_coded(SingleNode<Code>& x, const Branch<Code>& branch, const SingleNode<Code>& parent) {
     if (&x != &parent) {
       x.code.n = parent.code.n;
       std::copy_n(parent.code.places, parent.code.n, x.code.places);
     }
-    if constexpr (Code::kEachRow) std::copy_n(own.rows.bits, x.code.all->words, x.code.rows);
+    if constexpr (Code::kEachRow) std::copy_n(branch.rows.bits, x.code.all->words, x.code.rows);
     if constexpr (Code::kSums) {
-      if (!x.code.entries) x.code.entries = w.scratch.take<u32>(own.n);
-      std::copy_n(own.entries, own.n, x.code.entries);
+      if (!x.code.entries) x.code.entries = w.scratch.take<u32>(branch.n);
+      std::copy_n(branch.entries, branch.n, x.code.entries);
       if (&x == &parent || is_few(x.n)) return;
       x.code.sums = x.code.columns->new_sums(w);
       x.code.add_rows(x.n);
@@ -274,7 +271,8 @@ class LoneTask {
   // The marked rows leave x, which keeps n; they become those of y, if it is given. The entries of
   // a branch are in the order of the list that was tested, which is therefore not parted; rest:
   // what x keeps, if that is one branch; others: y's
-  void part_lists(LoneNode<Code>& x, LoneNode<Code>* y, u32 n, const u32* rest, const u32* others) {
+  void split_lists(SingleNode<Code>& x, SingleNode<Code>* y, u32 n, const u32* rest,
+                   const u32* others) {
     const u32 before = x.n;
     const int n_columns = x.n_columns, tested = rest ? x.node->feature : -1;
     const std::size_t room = ((y ? y->n : before - n) + kListRoom + 31) & ~31u;
@@ -287,7 +285,7 @@ class LoneTask {
     for (int j = 0; j < n_columns; j++) {
       u32* list = x.lists[j];
       if (x.columns[j] != tested) {
-        part_entries(list, before, marks, list, away);
+        split_entries(list, before, marks, list, away);
       } else {
         std::copy_n(rest, n, list);
         if (y) std::copy_n(others, y->n, away);
@@ -300,7 +298,7 @@ class LoneTask {
       }
     }
   }
-  void refine_child(LoneNode<Code>& y, const u32* entries) {
+  void refine_child(SingleNode<Code>& y, const u32* entries) {
     if (!y.constant()) refine(y);
     else close(*y.node, entries, y.n);
   }
@@ -320,13 +318,13 @@ void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, con
     for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
       const int k = __builtin_ctz(lanes);
       w.poll();
-      LoneTask<Code>(w, table, bundle, k, marks).start(k, code);
+      SingleTask<Code>(w, table, bundle, k, marks).start(k, code);
     }
   };
   if (const BitRows* bits = BitRows::of(w, table)) refine_tasks(BitCode{bits});
   else if (const ValueColumns* columns = ValueColumns::of(w, table)) refine_tasks(SumCode{columns});
   else refine_tasks(NoCode{});
-  if (!w.run.remembers) w.memo.forget();
+  if (!w.run.shares_across_blocks) w.memo.forget();
   w.scratch.release(mark);
 }
 

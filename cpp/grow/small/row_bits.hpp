@@ -2,8 +2,8 @@
 // a value's rows that are also the node's are counted, 64 rows at a time. A side of a test is a set
 // of bits, too, so that such columns are not split at all.
 #pragma once
-#include "lone_search.hpp"
-#include "lone_test.hpp"
+#include "single_search.hpp"
+#include "single_split.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -92,13 +92,13 @@ struct BitRows {
 
 template <class P>
 struct BitSearch;
-struct BitTest;
+struct BitSplit;
 
 // A node's rows as bits, for its columns with few values.
 struct BitCode {
   template <class P>
   using Search = BitSearch<P>;
-  using Split = BitTest;
+  using Split = BitSplit;
   template <class P>
   static constexpr bool kServes = requires { typename P::Values; };
   static constexpr bool kEntries = false;
@@ -131,13 +131,13 @@ struct BitCode {
 static_assert(NodeCode<BitCode>);
 
 template <class P>
-struct BitSearch : LoneSearch<P> {
-  using Base = LoneSearch<P>;
+struct BitSearch : SingleSearch<P> {
+  using Base = SingleSearch<P>;
   using Base::Base, Base::w, Base::table, Base::bundle, Base::best, Base::p, Base::work,
-      Base::missing_rows, Base::judge, Base::parted;
-  using Base::judge_categories;
+      Base::missing_rows, Base::evaluate, Base::separable;
+  using Base::evaluate_categories;
 
-  void run(LoneNode<BitCode>& x) {
+  void run(SingleNode<BitCode>& x) {
     search_coded(x);
     Base::run(x);
   }
@@ -157,10 +157,11 @@ struct BitSearch : LoneSearch<P> {
   };
   // own: the node's rows of each class that is present. kWords, kClasses: 0 if any
   template <u32 kWords, int kClasses>
-  Values count_values(const CodedColumn& column, const u64* own, u32 words, const u8* present,
+  Values count_values(const CodedColumn& column, const u64* node_rows, u32 words, const u8* present,
                       int n_present, u32 n) {
-    const u32 n_words = kWords ? kWords : words, C = static_cast<u32>(w.run.p.n_classes),
-              stride = kClasses ? kClasses : (C + 7) & ~7u;
+    const u32 n_words = kWords ? kWords : words;
+    const u32 C = static_cast<u32>(w.run.p.n_classes);
+    const u32 stride = kClasses ? kClasses : (C + 7) & ~7u;
     const int n_classes = kClasses ? kClasses : n_present;
     Values out{0, stride, w.scratch.template take<u16>(column.n_values),
                w.scratch.template take<u32>(column.n_values * stride)};
@@ -179,7 +180,7 @@ struct BitSearch : LoneSearch<P> {
       for (int i = 0; i < n_classes; i++) {
         u32 s = 0;
         for (u32 k = 0; k < n_words; k++)
-          s += count_bits(bits[k] & own[static_cast<u32>(i) * n_words + k]);
+          s += count_bits(bits[k] & node_rows[static_cast<u32>(i) * n_words + k]);
         const u32 c = kClasses ? static_cast<u32>(i) : present[i];
         counts[c] = s;
         rest[c] -= s;
@@ -202,9 +203,9 @@ struct BitSearch : LoneSearch<P> {
       if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p)))
         continue;
       const u32 a = values.rank[j], b = values.rank[j + 1];
-      if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) {
+      if (!table.columns[f].any_close || separable(f, a << 16, b << 16)) {
         left.put(p);
-        judge(f, numeric_key(phase, a));
+        evaluate(f, numeric_key(phase, a));
       }
     }
   }
@@ -218,7 +219,7 @@ struct BitSearch : LoneSearch<P> {
         count[j] = values.rows(j);
       }
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      return judge_categories(f, sums, count, values.n, unknown, unknown);
+      return evaluate_categories(f, sums, count, values.n, unknown, unknown);
     }
     p.clear();
     const u32 present = values.n - (values.rank[values.n - 1] == table.columns[f].missing_rank);
@@ -229,22 +230,22 @@ struct BitSearch : LoneSearch<P> {
     typename P::Values without(p), missing(p);
     for (u32 j = 0; j < present; j++) without.add(p, values.of(j));
     without.put(p);
-    if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
+    if (Base::may_beat(p)) evaluate(f, numeric_key(kPresence, 0));
     missing.add(p, values.of(present));
     missing.put(p);
     scan_values(f, values, present, kMissingLeft);
     missing_rows = {};
   }
-  void search_coded(LoneNode<BitCode>& x) {
+  void search_coded(SingleNode<BitCode>& x) {
     const BitRows& bits = *x.code.all;
     const u32 words = bits.words;
-    u64* own = w.scratch.template take<u64>(words * static_cast<u32>(w.run.p.n_classes));
+    u64* node_rows = w.scratch.template take<u64>(words * static_cast<u32>(w.run.p.n_classes));
     u8 present[kListClasses];
     int n_present = 0, kept = 0;
     for (int c = 0; c < w.run.p.n_classes; c++) {
       if (!(bundle.node[0]->stats[c] > 0)) continue;
       for (u32 k = 0; k < words; k++)
-        own[static_cast<u32>(n_present) * words + k] =
+        node_rows[static_cast<u32>(n_present) * words + k] =
             bits.classes[static_cast<u32>(c) * words + k] & x.code.rows[k];
       present[n_present++] = static_cast<u8>(c);
     }
@@ -257,7 +258,7 @@ struct BitSearch : LoneSearch<P> {
       if (!allowed_lanes(w, bundle, column.f)) continue;
       work.coded_columns++;
       const auto mark = w.scratch.mark();
-      const Values values = (this->*count)(column, own, words, present, n_present, x.n);
+      const Values values = (this->*count)(column, node_rows, words, present, n_present, x.n);
       if (values.n > 1) {
         x.code.places[kept++] = x.code.places[j];
         search_values(column.f, values);
@@ -268,23 +269,23 @@ struct BitSearch : LoneSearch<P> {
   }
 };
 
-struct BitTest : LoneTest<BitCode> {
-  using LoneTest::LoneTest;
+struct BitSplit : SingleSplit<BitCode> {
+  using SingleSplit::SingleSplit;
 
-  bool take(bool judged, Parting<BitCode>& out) {
+  bool take(bool check_gain, NodeSplit<BitCode>& out) {
     const int f = best.feature[0];
     for (int j = 0; j < x.code.n; j++) {
       const CodedColumn& column = x.code.all->columns[x.code.places[j]];
       if (column.f != f) continue;
-      if (judged) return take_any(coded_entries(column), judged, out);
+      if (check_gain) return take_any(coded_entries(column), check_gain, out);
       return w.run.p.columns[f].nominal ? take_categories(column, out) : take_bits(column, out);
     }
-    return LoneTest::take(judged, out);
+    return SingleSplit::take(check_gain, out);
   }
 
  private:
   // A numeric test of a coded column.
-  bool take_bits(const CodedColumn& column, Parting<BitCode>& out) {
+  bool take_bits(const CodedColumn& column, NodeSplit<BitCode>& out) {
     const u32 words = x.code.all->words, missing = table.columns[column.f].missing_rank;
     const u64 key = best.key[0], phase = phase_of(key);
     u64 *left = x.code.all->no_rows(w, 1), *right = x.code.all->no_rows(w, 1);
@@ -301,8 +302,9 @@ struct BitTest : LoneTest<BitCode> {
       if (any && column.rank[v] == missing) any_missing = true;
       else if (any && side == right) above = column.rank[v];
     }
-    const LoneRows own{x.n, nullptr, table};
-    take_numeric(w, own, *x.node, column.f, phase, best.n_left[0], best.left, cut_of(key), above);
+    const SingleRows node_rows{x.n, nullptr, table};
+    take_numeric(w, node_rows, *x.node, column.f, phase, best.n_left[0], best.left, cut_of(key),
+                 above);
     if (any_missing && phase != kPresence) x.node->missing = phase != kMissingLeft;
     const auto n_left = static_cast<u32>(best.n_left[0]);
     out = {2, w.scratch.take<Branch<BitCode>>(2), x.node->children};
@@ -311,10 +313,11 @@ struct BitTest : LoneTest<BitCode> {
     return true;
   }
   // A nominal test of a coded column.
-  bool take_categories(const CodedColumn& column, Parting<BitCode>& out) {
+  bool take_categories(const CodedColumn& column, NodeSplit<BitCode>& out) {
     const BitRows& bits = *x.code.all;
-    const u32 words = bits.words, V = table.columns[column.f].n_ranks,
-              K = static_cast<u32>(w.run.K());
+    const u32 words = bits.words;
+    const u32 V = table.columns[column.f].n_ranks;
+    const u32 K = static_cast<u32>(w.run.K());
     double* sums = w.scratch.take<double>(V * K);
     i64* count = w.scratch.take<i64>(V);
     std::fill_n(sums, V * K, 0.0);
@@ -328,8 +331,8 @@ struct BitTest : LoneTest<BitCode> {
         sums[r * K + c] = n;
         count[r] += n;
       }
-    const LoneRows own{x.n, nullptr, table};
-    Forking<LoneRows> forking(w, bundle, own, best);
+    const SingleRows node_rows{x.n, nullptr, table};
+    Forking<SingleRows> forking(w, bundle, node_rows, best);
     forking.take_nominal(0, V, sums, count);
     const Test& test = forking.tests[0];
     const auto n = static_cast<u32>(test.n_branches);
@@ -353,8 +356,8 @@ struct BitTest : LoneTest<BitCode> {
     u32 *entries = w.scratch.take<u32>(x.n), n = 0;
     for (u32 v = 0; v < column.n_values; v++)
       for (u32 k = 0; k < x.code.all->words; k++) {
-        const u64 own = column.rows[v * x.code.all->words + k] & x.code.rows[k];
-        each_bit_of(&own, 1, [&](u32 b) {
+        const u64 node_rows = column.rows[v * x.code.all->words + k] & x.code.rows[k];
+        each_bit_of(&node_rows, 1, [&](u32 b) {
           entries[n++] = static_cast<u32>(column.rank[v]) << 16 | x.code.all->row[k * 64 + b];
         });
       }
@@ -363,16 +366,16 @@ struct BitTest : LoneTest<BitCode> {
 };
 
 // The same node with bits of its own rows only. Lists of what has few values by now become bits.
-inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table,
-                                          const LoneNode<BitCode>& node) {
+inline SingleNode<BitCode> recoded(Worker& w, const LocalTable& table,
+                                   const SingleNode<BitCode>& node) {
   const Problem& p = w.run.p;
   const u32 n = node.n;
   const int n_coded = node.code.n;
   const int n_columns = node.n_columns;
   const BitRows* bits = node.code.all;
   BitRows* to = BitRows::empty(w, table, n, n_coded + n_columns);
-  LoneNode<BitCode> x = LoneNode<BitCode>::empty(w, node.node, n, node.set, BitCode{to}, n_columns,
-                                                 n_coded + n_columns);
+  SingleNode<BitCode> x = SingleNode<BitCode>::empty(w, node.node, n, node.set, BitCode{to},
+                                                     n_columns, n_coded + n_columns);
   x.code.rows = to->no_rows(w, 1);
   u32 i = 0;
   each_bit_of(node.code.rows, bits->words, [&](u32 b) {
@@ -404,13 +407,13 @@ inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table,
   }
   for (int j = 0; j < n_columns; j++) {
     const u32* list = node.lists[j];
-    const u32 found = n_values(list, n);
-    if (!LocalColumn::coding_pays(w.run, found, n)) {
+    const u32 n_distinct = n_values(list, n);
+    if (!LocalColumn::coding_pays(w.run, n_distinct, n)) {
       x.columns[x.n_columns] = node.columns[j];
       x.lists[x.n_columns++] = node.lists[j];
       continue;
     }
-    CodedColumn& column = to->add_column(w, node.columns[j], found);
+    CodedColumn& column = to->add_column(w, node.columns[j], n_distinct);
     for (u32 k = 0; k < n; k++) {
       if (!k || list[k] >> 16 != list[k - 1] >> 16)
         column.rank[column.n_values++] = static_cast<u16>(list[k] >> 16);

@@ -31,7 +31,7 @@ concept NodeCode = requires(Code code, const Code& same, u32 place, u32 n, int f
 
 // Its lists and its code are its own: they are split in place.
 template <class Code>
-struct LoneNode {
+struct SingleNode {
   Node* node;
   u32 n;
   RowSet set;  // of its rows
@@ -46,9 +46,9 @@ struct LoneNode {
     else return n_columns ? lists[0] : nullptr;
   }
   // Without columns.
-  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like,
-                        int most_columns, int most_coded) {
-    LoneNode x{node, n, set, like.without_columns(w, most_coded)};
+  static SingleNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like,
+                          int most_columns, int most_coded) {
+    SingleNode x{node, n, set, like.without_columns(w, most_coded)};
     const auto most = static_cast<std::size_t>(most_columns + (Code::kEntries ? most_coded : 0));
     x.columns = w.scratch.take<int>(most);
     x.lists = w.scratch.take<u32*>(most);
@@ -75,22 +75,22 @@ struct Branch {
 
 // Where the rows go.
 template <class Code>
-struct Parting {
+struct NodeSplit {
   u32 n;
   Branch<Code>* branch;
   Node* child;
 };
 
 template <class P>
-struct LoneSearch;
+struct SingleSearch;
 template <class Code>
-struct LoneTest;
+struct SingleSplit;
 
 // All columns have lists.
 struct NoCode {
   template <class P>
-  using Search = LoneSearch<P>;
-  using Split = LoneTest<NoCode>;
+  using Search = SingleSearch<P>;
+  using Split = SingleSplit<NoCode>;
   template <class P>
   static constexpr bool kServes = true;
   static constexpr bool kEntries = false;
