@@ -101,7 +101,7 @@ def relational(
     save: Path | None,
     as_json: bool,
     opened: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Learn a relational tree, or rules, from DATA and cross-validate them.
 
@@ -130,17 +130,17 @@ def relational(
             fold_files=fold_files,
             keys=key,
             links=link,
-            roles={name: given.pop(name) for name in ("groups", "folds_column", "time", "weights")},
-            schema={name: given.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
-            settings={name: given.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
+            roles={name: arguments.pop(name) for name in ("groups", "folds_column", "time", "weights")},
+            schema={name: arguments.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
+            settings={name: arguments.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
         )
         read = time.perf_counter()
-        if sql is not None and not (database.columns and not given["unordered"]):
+        if sql is not None and not (database.columns and not arguments["unordered"]):
             what = "linked tables" if not database.columns else "trees and ordered rules"
             raise Failure(f"--sql supports {what} only; use --prolog instead", UNSUITABLE)
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
-        order = "time" if source.time is not None else given["cv"]
+        order = "time" if source.time is not None else arguments["cv"]
         cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
         if folds is None and database.folds is not None and cv == number_of_folds:
             cv = "marks"
@@ -152,7 +152,7 @@ def relational(
             if rules and not database.classes:
                 raise ValueError("--rules needs a target with classes; this one is numeric")
             model: Any = (
-                RelationalRuleClassifier(bias, **options.rule_parameters(given))
+                RelationalRuleClassifier(bias, **options.rule_parameters(arguments))
                 if rules
                 else maker(bias, n_jobs=jobs)
             )

@@ -262,10 +262,10 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
     marks = np.full(database.n_examples, -1, np.int32)
     for fold, file in enumerate(files):
         for line in file.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"\s*(?:(?::-\s*)?\w+\(([^)]*)\)\.|([^:]+):.*)\s*$", line)
-            if found is None:
+            match = re.match(r"\s*(?:(?::-\s*)?\w+\(([^)]*)\)\.|([^:]+):.*)\s*$", line)
+            if match is None:
                 continue
-            listed = (found.group(1) or found.group(2)).split(",")
+            listed = (match.group(1) or match.group(2)).split(",")
             example = place.get(tuple(part.strip() for part in listed[: len(database.keys)]))
             if example is None:
                 raise ValueError(

@@ -102,8 +102,8 @@ class AttributeValues:
             column, value = attribute.condition
             keep &= self._column(attribute, column)[rows] == self.database.constants.id(value)
         if attribute.as_of is not None:
-            own = Attribute(attribute.steps[:1], attribute.as_of, "date")
-            now, then = self.numbers(own)[examples], self._dates(attribute)[rows]
+            dates = Attribute(attribute.steps[:1], attribute.as_of, "date")
+            now, then = self.numbers(dates)[examples], self._dates(attribute)[rows]
             keep &= then < now
             if attribute.days is not None:
                 keep &= then >= now - attribute.days

@@ -138,9 +138,9 @@ class Bindings:
 
     def _solutions(self, part: Part) -> NDArray[np.int32]:
         """Facts of a built-in predicate for the values of its inputs."""
-        found = builtin_inputs(part, self.columns)
-        assert found is not None
-        inputs, solve = found
+        case = builtin_inputs(part, self.columns)
+        assert case is not None
+        inputs, solve = case
         terms, intern = self.constants.terms, self.constants.intern
         facts = [
             [intern(argument) for argument in solution]
@@ -171,8 +171,8 @@ class Bindings:
             values = [self._value(argument) for argument in term.args]
             with np.errstate(all="ignore"):
                 result = FUNCTIONS[term.name, len(term.args)](*values)
-            given = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
-            self.undefined |= bool(np.any(given & ~np.isfinite(result)))
+            finite = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
+            self.undefined |= bool(np.any(finite & ~np.isfinite(result)))
             return result
         if isinstance(term, str):
             return FUNCTIONS[term, 0]()

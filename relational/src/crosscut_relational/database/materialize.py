@@ -75,8 +75,8 @@ class Derivation:
         replaced = {predicate for predicate, clause in heads if is_recursion_on_lists(clause.head)}
         self.facts = {predicate: rows for predicate, rows in self.facts.items() if predicate not in replaced}
         replaced.add(("member", 2))
-        own = {*self.facts, *self.rules, *(predicate for predicate, _ in stated)} - replaced
-        normalizer = Normalizer(own)
+        known = {*self.facts, *self.rules, *(predicate for predicate, _ in stated)} - replaced
+        normalizer = Normalizer(known)
         problems: list[tuple[Predicate | None, str]] = [(None, problem) for problem in unread]
         failed: set[Predicate] = set()
         for predicate, clause in heads:
@@ -88,7 +88,7 @@ class Derivation:
                 failed.add(predicate)
         conjunctions = normalizer.conjunctions
         if declared is not None:
-            problems += unknown(conjunctions, own | failed, declared)
+            problems += unknown(conjunctions, known | failed, declared)
         if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
             self.add_member(normalizer.lists)
         by_predicate: dict[Predicate, list[Conjunction]] = {}
@@ -275,7 +275,7 @@ class Derivation:
         return bindings.project(conjunction.head)
 
     def solutions(
-        self, predicate: Predicate, given: NDArray[np.int32], places: Sequence[int]
+        self, predicate: Predicate, inputs: NDArray[np.int32], places: Sequence[int]
     ) -> NDArray[np.int32]:
         """Facts of a predicate; if it needs bound arguments, those with `given` ones in some places."""
         rule = self.rules.get(predicate)
@@ -289,7 +289,7 @@ class Derivation:
             if left or not {*head} <= known:
                 raise body.error(f"of {rule.text}, not all is bound where all its solutions count")
             start = Bindings(self.constants)
-            start.n_rows, start.columns = given.shape[1], dict(zip(bound, given, strict=True))
+            start.n_rows, start.columns = inputs.shape[1], dict(zip(bound, inputs, strict=True))
             derived.append(self.evaluate(body, start=start))
         return np.concatenate(derived, axis=1)
 
@@ -342,12 +342,12 @@ class Derivation:
             new = add(each.predicate, self.evaluate(each))
             deltas[each.predicate] = np.concatenate([deltas[each.predicate], new], axis=1)
         while any(delta.shape[1] for delta in deltas.values()):
-            found = dict(empty)
+            new_facts = dict(empty)
             for each, parts in zip(conjunctions, calls, strict=True):
                 for part in parts:
                     new = add(each.predicate, self.evaluate(each, part, deltas[part.predicate]))
-                    found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
-            deltas = found
+                    new_facts[each.predicate] = np.concatenate([new_facts[each.predicate], new], axis=1)
+            deltas = new_facts
         for predicate, facts in stored.items():
             self.facts[predicate] = np.ascontiguousarray(np.concatenate(facts, axis=1))
 
@@ -357,8 +357,8 @@ def _keys(facts: NDArray[np.int32]) -> list[bytes]:
     rows = np.ascontiguousarray(facts.T)
     if rows.shape[1] == 0:
         return [b""] * len(rows)
-    found: list[bytes] = rows.view(f"V{4 * rows.shape[1]}").ravel().tolist()
-    return found
+    keys: list[bytes] = rows.view(f"V{4 * rows.shape[1]}").ravel().tolist()
+    return keys
 
 
 def _is_range_restricted(conjunction: Conjunction) -> bool:
@@ -366,9 +366,9 @@ def _is_range_restricted(conjunction: Conjunction) -> bool:
     return not left and conjunction.head_variables <= bound
 
 
-def _unbound(conjunction: Conjunction, given: Sequence[Variable] = ()) -> str:
+def _unbound(conjunction: Conjunction, known: Sequence[Variable] = ()) -> str:
     head = conjunction.head_variables
-    _, left, bound = schedule(conjunction.parts, given, head)
+    _, left, bound = schedule(conjunction.parts, known, head)
     return ", ".join(sorted(variable.name for variable in head.union(*(p.variables() for p in left)) - bound))
 
 
@@ -387,8 +387,8 @@ def _least_inputs(
     """Drop inputs that follow from the others, starting with the last argument."""
     least = set(inputs)
     for place in sorted(inputs, reverse=True):
-        given = [head[each] for each in least - {place}]
-        ways = [schedule(body.parts, given, head) for body in bodies]
+        keys = [head[each] for each in least - {place}]
+        ways = [schedule(body.parts, keys, head) for body in bodies]
         if all(not left and {*head} <= bound for _, left, bound in ways):
             least.remove(place)
     return least

@@ -43,8 +43,8 @@ def read_postgresql(uri: str, schema: str = "public") -> StoredTables:
 
         def rows(query: str) -> list[dict[str, Any]]:
             cursor.execute(query, [schema])
-            found: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
-            return found
+            records: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
+            return records
 
         columns: dict[str, list[str]] = {}
         for row in rows(_COLUMNS):

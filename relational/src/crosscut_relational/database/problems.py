@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def unknown(
-    conjunctions: Sequence[Conjunction], own: Collection[Predicate], declared: Container[Predicate]
+    conjunctions: Sequence[Conjunction], program: Collection[Predicate], declared: Container[Predicate]
 ) -> Iterator[tuple[Predicate, str]]:
     """Yield a predicate and a message for every literal whose predicate is undefined."""
-    defined = {*own, *(each.predicate for each in conjunctions), ("member", 2)}
+    defined = {*program, *(each.predicate for each in conjunctions), ("member", 2)}
     for each in conjunctions:
         for part in each.parts:
             if part.kind == "relation" and part.predicate not in defined and part.predicate not in declared:

@@ -176,12 +176,12 @@ def _dynamic(directive: Term) -> set[Predicate]:
     """Return the predicates that ``:- dynamic p/1, q/2.`` names."""
     if not (isinstance(directive, Compound) and directive.name == "dynamic"):
         return set()
-    found = set()
+    predicates = set()
     for each in (goal for argument in directive.args for goal in conjuncts(argument)):
         match each:
             case Compound("/", (str() as name, int() as arity)):
-                found.add((name, arity))
-    return found
+                predicates.add((name, arity))
+    return predicates
 
 
 def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:

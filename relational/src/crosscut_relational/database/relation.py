@@ -72,10 +72,10 @@ def searched(
     ordered: NDArray[np.int64], values: NDArray[np.int64], side: Literal["left", "right"]
 ) -> NDArray[np.int64]:
     """Return the positions of values among ordered values."""
-    found = np.empty(len(values), np.int64)
+    positions = np.empty(len(values), np.int64)
     for chunk in in_chunks(len(values)):
-        found[chunk] = np.searchsorted(ordered, values[chunk], side)
-    return found
+        positions[chunk] = np.searchsorted(ordered, values[chunk], side)
+    return positions
 
 
 def rows_of(table: NDArray[np.int32]) -> Iterator[list[int]]:

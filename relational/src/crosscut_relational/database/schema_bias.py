@@ -115,23 +115,25 @@ class _Table:
             )
             for column, name in zip(columns, relation.types, strict=True)
         ]
-        self.own = next((position for position, column in enumerate(columns) if column.kind == "key"), None)
+        self.key_position = next(
+            (position for position, column in enumerate(columns) if column.kind == "key"), None
+        )
 
         # a fact that other tables refer to may be met on the way from another example
         referred = any(
-            kind.kind == "link" and relation.types[self.own or 0] == other.types[position]
+            kind.kind == "link" and relation.types[self.key_position or 0] == other.types[position]
             for predicate, other in database.relations.items()
-            if other is not relation and self.own is not None
+            if other is not relation and self.key_position is not None
             for position, kind in enumerate(database.columns.get(predicate, ()))
         )
         self.is_owned = relation.keyed and not referred
 
     def modes(self, tables: Sequence[_Table]) -> Iterator[Mode]:
         links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
-        if self.relation.name == self.database.target_name and self.own is not None:
+        if self.relation.name == self.database.target_name and self.key_position is not None:
             links = []  # the example's own values are attributes, and other examples are not entered
         for entry in links:
-            is_own = entry == self.own
+            is_own = entry == self.key_position
             if is_own and self.relation.types[entry] in self.database.key_types:
                 continue
             if not is_own and self._fanout(entry) > self.reach.max_fanout:
@@ -172,16 +174,19 @@ class _Table:
                         if other.is_named_by(table, position):
                             link = Var("", table.unused(table.names[position], before))
                             way = (*before, literal(position, link))
-                            further.append((other, way, other.referenced(link, way), other.own))
+                            further.append((other, way, other.referenced(link, way), other.key_position))
             for table, before, literal, _ in further:
                 yield from table.tests(before, literal, alone=True)
             ways = further
 
     def is_named_by(self, table: _Table, position: int) -> bool:
         """Whether a link of another table names rows of this one; the example's own row is left to itself."""
-        if self.own is None or self.relation.types[self.own] != table.relation.types[position]:
+        if (
+            self.key_position is None
+            or self.relation.types[self.key_position] != table.relation.types[position]
+        ):
             return False
-        is_target = self.relation.types[self.own] in self.database.key_types
+        is_target = self.relation.types[self.key_position] in self.database.key_types
         return not is_target or table is self
 
     def entered(self, entry: int) -> Writer:
@@ -194,7 +199,7 @@ class _Table:
         def literal(tested: int, argument: Argument) -> Literal:
             args: list[Argument] = [
                 key
-                if position == self.own
+                if position == self.key_position
                 else argument
                 if position == tested
                 else Var("_", self.unused(name, before))
@@ -225,12 +230,12 @@ class _Table:
         args: list[Argument] = []
         for position, column in enumerate(self.columns):
             back = self.relation.types[position] in self.database.key_types
-            follow = column.kind == "link" and not back and (tested is None or self.own is None)
+            follow = column.kind == "link" and not back and (tested is None or self.key_position is None)
             if position == entry:
                 args.append(Var("+", self.names[position]))
             elif position == tested and argument is not None:
                 args.append(argument)
-            elif follow or position == self.own:
+            elif follow or position == self.key_position:
                 args.append(Var("-", self.names[position]))
             elif position == 0 and self.is_owned:
                 args.append(Key(0))
@@ -250,15 +255,17 @@ class _Table:
     @cached_property
     def choices(self) -> dict[int, tuple[Constant, ...]]:
         """Constants of nominal columns and thresholds of numeric ones, by position; without empty ones."""
-        found: dict[int, tuple[Constant, ...]] = {}
+        constants: dict[int, tuple[Constant, ...]] = {}
         for position, column in enumerate(self.columns):
             if column.kind == "nominal":
-                found[position] = _frequent(self.database, self.relation, position, self.reach.max_constants)
+                constants[position] = _frequent(
+                    self.database, self.relation, position, self.reach.max_constants
+                )
             elif column.kind in {"numeric", "date"}:
                 predicate = (self.relation.name, self.relation.arity)
                 limit = self.reach.max_thresholds
-                found[position] = tuple(column_thresholds(self.database, predicate, position, limit))
-        return {position: values for position, values in found.items() if values}
+                constants[position] = tuple(column_thresholds(self.database, predicate, position, limit))
+        return {position: values for position, values in constants.items() if values}
 
 
 def _variable_name(column: str) -> str:

@@ -68,5 +68,5 @@ def check_one_target(database: Database, values: NDArray[np.int32]) -> None:
     if keys.shape[1] < database.n_examples:
         example = int(first[np.flatnonzero(counts > 1)[0]])
         same = np.flatnonzero((database.keys == database.keys[:, example : example + 1]).all(axis=0))
-        given = " and ".join(database.constants.text(int(values[each])) for each in same[:2])
-        raise TargetError(f"example {database.example_text(example)} has two target values, {given}")
+        shown = " and ".join(database.constants.text(int(values[each])) for each in same[:2])
+        raise TargetError(f"example {database.example_text(example)} has two target values, {shown}")

@@ -274,10 +274,10 @@ class Grower:
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
-                found = leaves >= 0
-                mine = self.order[found]
-                result.held_out[mine] = predictions[found]
-                result.held_out_leaves[mine] = leaves[found]
+                reached = leaves >= 0
+                mine = self.order[reached]
+                result.held_out[mine] = predictions[reached]
+                result.held_out_leaves[mine] = leaves[reached]
         return result
 
 

@@ -74,9 +74,9 @@ def _cuts(bias: Bias, database: Database) -> Iterator[Mode]:
     for number, each in enumerate(bias.attributes, len(database.keys)):
         if each.is_number:
             numbers = values.numbers(each)
-            found = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
+            cuts = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
             for comparison in ("=<", ">"):
-                yield Mode((Literal(comparison, (Key(number), Choice(found))),))
+                yield Mode((Literal(comparison, (Key(number), Choice(cuts))),))
 
 
 class _Resolver:
@@ -201,13 +201,13 @@ class _Resolver:
         if relation is not None:
             return [Const(database.constants.terms[each], int(each)) for each in relation.distinct(column)]
         wanted = self.types.get(literal.predicate, (None,) * literal.arity)[column]
-        found = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
-        if not found and literal.predicate not in self.missing:
+        constants = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
+        if not constants and literal.predicate not in self.missing:
             raise BiasError(
                 f"# in {literal}: no stored relation has an argument of type {wanted} to take constants "
                 "from; list them as #[a,b,...]"
             )
-        return [Const(database.constants.terms[each], each) for each in found]
+        return [Const(database.constants.terms[each], each) for each in constants]
 
     def template(self, literal: Literal) -> Literal:
         """Return a template's literal, its constants numbered."""

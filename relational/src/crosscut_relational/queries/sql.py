@@ -145,10 +145,10 @@ class _Writer:
         chosen = set(test)
         for _ in path:
             for goal in path:
-                own = {a for a in goal.args if a >= fixed}
-                if own & reached:
+                objects = {a for a in goal.args if a >= fixed}
+                if objects & reached:
                     chosen.add(goal)
-                    reached |= own
+                    reached |= objects
         return [goal for goal in dict.fromkeys(path) if goal in chosen]
 
     def exists(self, goals: list[Goal]) -> str:
@@ -159,8 +159,8 @@ class _Writer:
         for goal in goals:
             if goal.is_comparison or goal.negated:
                 continue
-            own = next(a for a, column in self.arguments(goal) if column.kind == "key")
-            alias = aliases.setdefault((goal.name, len(goal.args), own), f"r{len(aliases) + 1}")
+            key = next(a for a, column in self.arguments(goal) if column.kind == "key")
+            alias = aliases.setdefault((goal.name, len(goal.args), key), f"r{len(aliases) + 1}")
             conditions += self.constants_of(goal, alias)
             for argument, column in self.arguments(goal):
                 if argument >= 0 and (alias, column) not in places.setdefault(argument, []):
@@ -231,13 +231,15 @@ class _Writer:
         """Return the key of the row that a link refers to."""
         if not link.refers_to:
             return expression
-        own = next((each for (name, _), each in self.signature.columns.items() if name == link.table), None)
-        if own is None or link.table is None:
+        columns = next(
+            (each for (name, _), each in self.signature.columns.items() if name == link.table), None
+        )
+        if columns is None or link.table is None:
             raise ValueError(
                 f"{link.name} refers to {link.refers_to}, but the model file, of an earlier version, does "
                 "not name the table; train the model again"
             )
-        key, named = self.column("k", _own(own)), self.column("k", link.referred)
+        key, named = self.column("k", _own(columns)), self.column("k", link.referred)
         return f"({_select(key, f'{quoted(link.table)} AS k', [f'{named} = {expression}'])})"
 
     def attribute(self, attribute: Attribute) -> str:

@@ -52,25 +52,25 @@ class StoredRules:
         """Return the constants that the bias can put in one argument of a rule."""
         used = [literal for mode in self.bias.modes for literal in mode.literals]
         used += [literal for each in self.bias.lookahead for literal in each.then]
-        found: dict[int, None] = {}
+        order: dict[int, None] = {}
         for literal in used:
             if (literal.name, literal.arity) == (rule.name, rule.arity):
                 argument = literal.args[position]
                 if isinstance(argument, Const):
-                    found[self.database.constants.intern(argument.value)] = None
+                    order[self.database.constants.intern(argument.value)] = None
                 elif isinstance(argument, Choice) and argument.values is not None:
-                    found |= dict.fromkeys(self.database.constants.intern(value) for value in argument.values)
+                    order |= dict.fromkeys(self.database.constants.intern(value) for value in argument.values)
                 else:
                     wanted = self.bias.types.get((rule.name, rule.arity), (None,) * rule.arity)[position]
-                    found |= dict.fromkeys(self.constants_of(wanted))
-        return np.array(list(found), np.int32)
+                    order |= dict.fromkeys(self.constants_of(wanted))
+        return np.array(list(order), np.int32)
 
     def constants_of(self, wanted: str | TypeVariable | None) -> list[int]:
         """Return the constants in columns of a type; all there are if it is not a named one."""
         database = self.database
         if not isinstance(wanted, str):
             return list(range(len(database.constants)))
-        found: dict[int, None] = {}
+        order: dict[int, None] = {}
         for predicate, types in self.bias.types.items():
             offset = 0
             stored = database.relations.get(predicate)
@@ -79,8 +79,8 @@ class StoredRules:
             if stored is not None and predicate not in database.rules:
                 for position, name in enumerate(types):
                     if name == wanted:
-                        found |= dict.fromkeys(stored.distinct(position + offset).tolist())
-        return list(found)
+                        order |= dict.fromkeys(stored.distinct(position + offset).tolist())
+        return list(order)
 
 
 def evaluated(rule: Rule, database: Database, domains: dict[int, NDArray[np.int32]]) -> Relation:

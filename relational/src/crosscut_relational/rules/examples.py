@@ -154,7 +154,7 @@ class RelationalExamples(Rows):
         together: dict[Conditions, list[_State]] = {}
         for state in states:
             together.setdefault(requests[state.request].start + state.conditions, []).append(state)
-        found: dict[int, list[tuple[float, float, int, int, _State, NDArray[np.uint64]]]] = {}
+        best_offers: dict[int, list[tuple[float, float, int, int, _State, NDArray[np.uint64]]]] = {}
         position = {id(state): i for i, state in enumerate(states)}
         for path, sharing in together.items():
             refined = self._refined(path, sharing[0].path)
@@ -165,12 +165,13 @@ class RelationalExamples(Rows):
                 union |= state.rows
             truth = self.queries.store.truth(refined.queries, self.words([union])[0])
             for state in sharing:
-                own = self._offers(requests[state.request], settings, state, truth)
-                found.setdefault(state.request, []).extend(
-                    (*offer[:2], position[id(state)], offer[2], state, truth[offer[2]]) for offer in own
+                state_offers = self._offers(requests[state.request], settings, state, truth)
+                best_offers.setdefault(state.request, []).extend(
+                    (*offer[:2], position[id(state)], offer[2], state, truth[offer[2]])
+                    for offer in state_offers
                 )
         result = []
-        for number, offers in found.items():
+        for number, offers in best_offers.items():
             offers.sort(key=lambda offer: offer[:4])
             kept: dict[int, None] = {}
             for worst, few, _, candidate, state, row in offers:
@@ -194,9 +195,9 @@ class RelationalExamples(Rows):
         self, request: Request, settings: Settings, state: _State, truth: NDArray[np.uint64]
     ) -> list[tuple[float, float, int]]:
         """Return the best candidates of a state as (-quality, -coverage, number)."""
-        own = self.words([state.rows & of_class for of_class in self.of_class])
+        class_words = self.words([state.rows & of_class for of_class in self.of_class])
         counts = np.zeros((len(truth), self.n_classes))
-        for code, line in enumerate(own):
+        for code, line in enumerate(class_words):
             for weight, plane in self._planes:
                 held = truth & (line if plane is None else line & plane)
                 counts[:, code] += weight * np.bitwise_count(held).sum(axis=1, dtype=np.int64)

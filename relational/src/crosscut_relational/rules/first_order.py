@@ -81,8 +81,8 @@ class FirstOrderWording(Wording):
             return rule.code, None
         if not thresholds:
             asked = {g.renamed(lambda a: max(a, -1)) if g.name in _THRESHOLDS else g for g in asked}
-        own = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
-        numbers = {a: self.schema.n_fixed + i for i, a in enumerate(own)}
+        objects = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
+        numbers = {a: self.schema.n_fixed + i for i, a in enumerate(objects)}
         return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in asked)
 
     def prolog(self, rules: RuleSet) -> str:
