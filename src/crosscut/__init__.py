@@ -1,7 +1,6 @@
 """Cross-validated decision trees for the price of one.
 
-``__init__.pyi`` lists the public names. They are imported when they are first used, so ``import crosscut``
-costs next to nothing.
+``__init__.pyi`` lists the public names. They are imported on first use, so ``import crosscut`` is fast.
 """
 
 import lazy_loader

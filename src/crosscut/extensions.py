@@ -1,4 +1,4 @@
-"""What other distributions build on, and what they add: commands, kinds of models and how to show them."""
+"""Extension points for other distributions: commands, model files, viewers and C++ headers."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-COMMANDS = "crosscut.commands"  # a click command each
-MODELS = "crosscut.models"  # by kind of model, the module that writes and reads it (`crosscut.model_file`)
-VIEWERS = "crosscut.viewers"  # by kind of model, the module that shows it and reads its rows (`crosscut.cli`)
+COMMANDS = "crosscut.commands"  # click commands
+MODELS = "crosscut.models"  # modules that write and read a kind of model (`crosscut.model_file`)
+VIEWERS = "crosscut.viewers"  # modules that show a kind of model and read its rows (`crosscut.cli`)
 RELATIONAL = {
     "Bias",
     "Database",
     "RelationalRuleClassifier",
     "RelationalTreeClassifier",
     "RelationalTreeRegressor",
-}  # names of crosscut-relational that once were crosscut's
+}  # names that moved to crosscut-relational
 
 
 def get_include() -> str:
-    """Return the folder of the C++ code that other distributions build on, as ``base/threads.hpp``.
+    """Return the folder of the C++ headers for other distributions, such as ``base/threads.hpp``.
 
-    ``base/module.cmake`` there builds a compiled module, with the sources of ``base/`` in it. The code is not
-    a stable interface: require the same version of crosscut.
+    ``base/module.cmake`` in it builds a compiled module with the sources of ``base/``. The C++ interface is
+    not stable: require the same version of crosscut.
 
     Examples
     --------
@@ -36,17 +36,17 @@ def get_include() -> str:
     """
     from crosscut import _core
 
-    return str(Path(_core.__file__).with_name("include"))  # of an editable install, too
+    return str(Path(_core.__file__).with_name("include"))  # also correct for editable installs
 
 
 @cache
 def extensions(group: str) -> dict[str, EntryPoint]:
-    """Return what installed distributions add to a group, by name."""
+    """Return the entry points of a group by name."""
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def hint(what: str) -> str:
-    """Return what to install for a part that crosscut-relational has."""
+    """Return how to install a part of crosscut-relational."""
     return f"{what} is part of crosscut-relational: pip install crosscut-relational"

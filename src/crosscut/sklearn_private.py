@@ -1,4 +1,4 @@
-"""Every name of scikit-learn that is not public, in one place: a new version may move or change them."""
+"""All private names of scikit-learn in one place, because new versions may move or change them."""
 
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from sklearn.model_selection._validation import (

@@ -1,7 +1,7 @@
-"""Types of arguments, and what training needs of an estimator.
+"""Types of arguments, and protocols of estimators.
 
-Frames of different libraries share no static type, and scikit-learn has none, so the first few names only say
-what an argument is; what it may be is checked at run time.
+Frames of different libraries share no static type, and scikit-learn is untyped. So the first aliases only
+document arguments, which are checked at run time.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TableLike: TypeAlias = Any  # a NumPy array, or a pandas, polars or Arrow frame; of streams, also files
-ColumnLike: TypeAlias = Any  # one value per row: an array, a list, or a column of a frame; of streams, a name
-CrossValidation: TypeAlias = (
-    Any  # a number of folds, a splitter of scikit-learn, (train, test) pairs, or None
-)
+TableLike: TypeAlias = Any  # a NumPy array, or a pandas, polars or Arrow frame; for streams also files
+ColumnLike: TypeAlias = Any  # one value per row: an array, a list or a column; for streams a name
+CrossValidation: TypeAlias = Any  # a number of folds, a scikit-learn splitter, (train, test) pairs, or None
 Seed: TypeAlias = Any  # an integer, a RandomState, or None
-Scoring: TypeAlias = Any  # the name of a scorer of scikit-learn, a callable, several of them, or None
+Scoring: TypeAlias = Any  # the name of a scikit-learn scorer, a callable, several of them, or None
 ClassWeight: TypeAlias = Any  # None, "balanced", or the weight of each class
-Scorer: TypeAlias = Any  # scores a fitted estimator on rows: scorer(estimator, X, y)
-ErrorScore: TypeAlias = Any  # "raise" or a number, as scikit-learn's functions take it
+Scorer: TypeAlias = Any  # a function scorer(estimator, X, y)
+ErrorScore: TypeAlias = Any  # "raise" or a number, as in scikit-learn
 
 
 class Estimator(Protocol):
-    """What training needs of every estimator."""
+    """Attributes of every estimator that training uses."""
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -32,7 +30,7 @@ class Estimator(Protocol):
 
     @property
     def scoring(self) -> Scoring:
-        """How folds are scored."""
+        """The scoring of folds."""
 
     @property
     def n_jobs(self) -> int | None:
@@ -43,7 +41,7 @@ class Estimator(Protocol):
 
 
 class TreeEstimator(Estimator, Protocol):
-    """What training needs of an estimator of trees."""
+    """Attributes of a tree estimator that training uses."""
 
     @property
     def criterion(self) -> str:
@@ -79,7 +77,7 @@ class TreeEstimator(Estimator, Protocol):
 
     @property
     def prune(self) -> Literal["best", "1se", "pessimistic"] | None:
-        """The rule by which the size of the tree is chosen."""
+        """The rule that chooses the size of the tree."""
 
     @property
     def cv(self) -> CrossValidation:
@@ -87,4 +85,4 @@ class TreeEstimator(Estimator, Protocol):
 
     @property
     def random_state(self) -> Seed:
-        """What shuffles the folds."""
+        """The seed that shuffles the folds."""

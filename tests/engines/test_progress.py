@@ -9,7 +9,7 @@ def test_rate_and_time_left():
 
 
 def test_a_line_on_the_terminal(capsys):
-    meter = Meter(tell=True)
+    meter = Meter(report=True)
     meter.start("survey", 10)
     meter.add(10)
     assert "pass 1 (survey): 10 of 10 rows" in capsys.readouterr().err

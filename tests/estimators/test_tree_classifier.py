@@ -147,7 +147,7 @@ def test_leave_one_out():
 
 def test_folds_that_rows_do_not_allow():
     X = np.arange(6.0).reshape(-1, 1)
-    with pytest.warns(UserWarning, match="cv=10.*3 folds are used"):
+    with pytest.warns(UserWarning, match="cv=10.*using 3 folds"):
         assert len(TreeClassifier().fit(X, [0, 0, 0, 1, 1, 1]).cv_trees_) == 3
     with pytest.warns(UserWarning, match="no cross-validation"):
         model = TreeClassifier().fit(X[:2], [0, 1])

@@ -81,7 +81,7 @@ def test_files_of_earlier_versions_do_not_compare_sizes(tmp_path):
     again = load_model(tmp_path / "m")
     assert not again.pruning_table_.like_best.any()
     assert summarize(again)["pruning"]["paired_error"][0] is None
-    with pytest.raises(ValueError, match="which a model file does not hold"):
+    with pytest.raises(ValueError, match="which model files do not contain"):
         again.pruning_table_.to_rpart()
 
 

@@ -42,7 +42,7 @@ def test_integer_cv_is_scikit_learns(n_folds, n_rows, n_classes, classifier, see
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if classifier and np.bincount(y).max() < n_folds:
-            with pytest.raises(ValueError, match="the largest class has only"):
+            with pytest.raises(ValueError, match="rows of the largest class"):
                 Tasks.from_cv(n_folds, y, classifier=True)
             return
         peer = ms.StratifiedKFold(n_folds) if classifier else ms.KFold(n_folds)
@@ -227,8 +227,8 @@ def test_limits():
 @pytest.mark.parametrize(
     ("cv", "match"),
     [
-        (1, "at least 2 folds, but 1"),
-        (9, "9 folds, but there are only 6 rows"),
+        (1, "at least 2 folds, not 1"),
+        (9, "cv=9 folds exceed the 6 rows"),
         ("5", "cv must be a number of folds"),
         (2.5, "cv must be a number of folds"),
         (True, "cv must be a number of folds"),
@@ -268,7 +268,7 @@ def test_what_folds_must_not_be(folds, match):
 def test_lengths_differ():
     with pytest.raises(ValueError, match=r"their lengths are \{'y': 3, 'groups': 2\}"):
         Tasks.from_cv(2, [1, 2, 3], [1, 2])
-    with pytest.raises(ValueError, match="the number of rows is not known"):
+    with pytest.raises(ValueError, match="the number of rows is unknown"):
         Tasks.from_cv(2)
 
 

@@ -124,7 +124,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         leaves = list(tree.root.leaves())
         return [leaves[number] for number in leaf_numbers(tree, database, step_limit=self.step_limit)]
 
-    def _said_by_folds(self, database: Database) -> NDArray[np.float64]:
+    def _values_by_folds(self, database: Database) -> NDArray[np.float64]:
         m = self.forest_.settings.m_estimate or 0.0
         return np.stack([tree.values(self._leaves(database, tree), m) for tree in self.cv_trees_])
 

@@ -1,1 +1,1 @@
-"""Where statistics come from: memory, a stream of batches, a cluster."""
+"""Engines that compute statistics in memory, on streams of batches, or on a cluster."""

@@ -1,4 +1,4 @@
-"""The in-memory engine: a coded table and a task list in, a forest out. The work is done by the C++ core."""
+"""In-memory engine: grow a forest from a coded table and tasks by the C++ core."""
 
 from __future__ import annotations
 
@@ -41,45 +41,45 @@ def grow(
     two_resolutions: bool = True,
     local_rows: int = LOCAL_ROWS,
 ) -> Forest:
-    """Grow every task's tree, sharing work between the tasks.
+    """Grow the trees of all tasks, sharing work between the tasks.
 
-    Bundles of many rows are counted once for all their tasks. Bundles of up to ``local_rows`` rows are
-    encoded and sorted once and then refined task by task; the limit is lower where fewer than six levels are
-    left. There tasks share a subtree if they have the same rows at its root.
+    Large bundles are counted once for all their tasks. Bundles of at most ``local_rows`` rows are encoded and
+    sorted once and then refined task by task. Tasks with the same rows at a node share its subtree. The limit
+    is lower if fewer than six levels are left.
 
     Parameters
     ----------
     table : Table
-        The rows' values.
+        The values of the rows.
     target : Target
-        What is predicted, and the rows' weights.
+        Target and weights of the rows.
     tasks : Tasks
         The trees to grow.
     growth : Growth
-        How tests are made and judged.
+        Kind of tests and the split criterion.
     n_jobs : int, optional
         Number of threads; all cores if None. The trees do not depend on it.
     progress : callable, optional
-        Called about ten times a second with the share of the work that is done, from 0 to 1; by default the
-        function that :func:`crosscut.engines.progress.watching` names.
+        Called about ten times a second with the finished fraction of the work, from 0 to 1; by default the
+        function of :func:`crosscut.engines.progress.watching`.
     bundling, two_resolutions : bool
-        Switch off overlap bundles (only tasks with the same test go on together, as in the paper) or interval
-        bounds. The trees do not depend on them; they are for comparison.
+        Whether tasks with different tests stay in a bundle (the paper's tasks need the same test), and
+        whether interval bounds are used. They are switches for comparisons; the trees do not depend on them.
     local_rows : int
-        Size up to which a bundle is copied and finished at once, task by task, at most 4096 (which stands for
-        65536 where all columns have few values). The trees do not depend on it.
+        Maximum size of bundles that are copied and finished task by task, at most 4096 (which means 65536 if
+        all columns have few values). The trees do not depend on it.
 
     Returns
     -------
     Forest
-        One tree per task, with ``work``: bundles, rows visited, seconds and counts of what was computed, per
-        level (``cpp/grow/problem.hpp`` explains the counts). Tasks of a small bundle are counted one by one.
+        One tree per task, with ``work``: bundles, visited rows, seconds and other counts per level, which
+        ``cpp/grow/problem.hpp`` explains. Tasks of a small bundle are counted one by one.
 
     Notes
     -----
-    Memory: 5 bytes per row and column for the table, and while growing about 50 bytes per row and block of 15
-    tasks for each level of large bundles, plus, per thread, at most 128 MiB of histograms, about 50 bytes per
-    row of the bundle at hand and a seventh of a byte per row and column for copies of small bundles' codes.
+    Memory: The table takes 5 bytes per row and column. Growing takes about 50 bytes per row and block of 15
+    tasks for each level of large bundles. Each thread takes at most 128 MiB of histograms, about 50 bytes per
+    row of its bundle, and a seventh of a byte per row and column for the codes of small bundles.
 
     Examples
     --------
@@ -101,7 +101,9 @@ def grow(
     if target.weights is not None and not np.all(target.weights > 0):
         masks = np.where(target.weights > 0, masks, np.uint16(0))
     progress = progress or watcher()
-    digits = 60 * table.n_rows if target.weights is not None or not target.n_classes else 0  # of exact sums
+    digits = (
+        60 * table.n_rows if target.weights is not None or not target.n_classes else 0
+    )  # bytes of exact sums
     what = f"{tasks.n_tasks} trees on {table.n_rows:,} rows"
     check_memory(50 * masks.size + digits, what, "grow fewer at a time")
     threads = n_threads(n_jobs, table.ranks.size * tasks.n_tasks)
@@ -112,7 +114,7 @@ def grow(
         _core.Tasks(masks, *limit_arrays(tasks.limits, tasks.n_tasks), tasks.multiplicity, tasks.features),
         _core.Growth(growth.criterion, growth.splits == "multiway", local_rows, bundling, two_resolutions),
         threads,
-        None if progress is None else _share(progress, masks),
+        None if progress is None else _by_fraction(progress, masks),
     )
     if progress is not None:
         progress(1.0)
@@ -120,22 +122,22 @@ def grow(
 
 
 def _work(levels: dict[str, list[Any]], total: float) -> dict[str, NDArray[Any]]:
-    """Return what was done on each level. The core times large bundles only; other seconds go by rows."""
+    """Return the work by level; time outside of large bundles, which the core measures, goes by rows."""
     work = {name: np.array(counts) for name, counts in levels.items()}
     timed = work["seconds"].sum()
-    share = min(1.0, total / max(timed, 1e-12))
-    by_row = (total - share * timed) / max(work["rows"].sum(), 1)
-    return work | {"seconds": share * work["seconds"] + by_row * work["rows"]}
+    scale = min(1.0, total / max(timed, 1e-12))
+    by_row = (total - scale * timed) / max(work["rows"].sum(), 1)
+    return work | {"seconds": scale * work["seconds"] + by_row * work["rows"]}
 
 
-def _share(tell: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:
-    """Tell which share of the training rows of all tasks have reached their leaves."""
+def _by_fraction(report: Callable[[float], object], masks: NDArray[np.uint16]) -> Callable[[float], object]:
+    """Return a function that converts finished training rows of all tasks to a fraction and reports it."""
     total = max(1, int(np.bitwise_count(masks).sum(dtype=np.int64)))
-    return lambda rows: tell(rows / total)
+    return lambda rows: report(rows / total)
 
 
 def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Limits as arrays, one row per task; one for all tasks, or one per task."""
+    """Return limits, which may be one for all tasks, as arrays with one row per task."""
     if limits.count(limits[0]) == len(limits):
         limits = limits[:1]
     rows = [
@@ -167,7 +169,7 @@ def _table(table: Table, threads: int) -> _core.Table:
 
 
 def core_target(target: Target, most: int = 1) -> _core.Target:
-    """Integer statistics of rows that a task counts at most so many times (docs/semantics.md)."""
+    """Return integer statistics of rows that a task counts at most ``most`` times (docs/semantics.md)."""
     rows = RowStatistics.of(target, most)
     classes, numbers = (rows.values, None) if target.n_classes else (None, rows.values)
     return _core.Target(

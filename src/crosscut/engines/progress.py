@@ -1,4 +1,4 @@
-"""How far a pass over a stream is, or work in memory."""
+"""Report the progress of passes over a stream and of work in memory."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _watcher: ContextVar[Callable[[float], object] | None] = ContextVar("watcher", d
 
 
 @contextmanager
-def watching(tell: Callable[[float], object] | None) -> Iterator[None]:
-    """Tell a function how much of the reading, growing or learning in memory within the block is done.
+def watching(report: Callable[[float], object] | None) -> Iterator[None]:
+    """Report the progress of reading, growing or learning in memory within the block to a function.
 
     Parameters
     ----------
-    tell : callable
-        Called now and then with a share from 0 to 1. What it raises stops the work.
+    report : callable
+        Called repeatedly with the finished fraction, from 0 to 1. An exception in it stops the work.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from crosscut import TreeClassifier
-    >>> shares = []
-    >>> with watching(shares.append):
+    >>> fractions = []
+    >>> with watching(fractions.append):
     ...     model = TreeClassifier().fit(*load_iris(return_X_y=True))
-    >>> shares[-1]
+    >>> fractions[-1]
     1.0
     """
-    token = _watcher.set(tell)
+    token = _watcher.set(report)
     try:
         yield
     finally:
@@ -49,19 +49,19 @@ def watcher() -> Callable[[float], object] | None:
 
 @contextmanager
 def watching_part(start: float, end: float) -> Iterator[None]:
-    """Take what is told within the block for a part of the whole, from one share to another.
+    """Report the progress of the block as a part of the whole, from fraction ``start`` to ``end``.
 
     >>> with watching(print), watching_part(0.5, 1.0):
     ...     watcher()(0.5)
     0.75
     """
-    tell = watcher()
-    with watching(None if tell is None else lambda share: tell(start + share * (end - start))):
+    report = watcher()
+    with watching(None if report is None else lambda fraction: report(start + fraction * (end - start))):
         yield
 
 
 def each_part(items: Collection[Item], sizes: Sequence[float] | None = None) -> Iterator[Item]:
-    """Yield items of some sizes, and tell the watcher how much is done after each.
+    """Yield items and report the finished fraction of their sizes after each.
 
     >>> with watching(print):
     ...     print([item.upper() for item in each_part("ab", [1, 3])])
@@ -70,37 +70,39 @@ def each_part(items: Collection[Item], sizes: Sequence[float] | None = None) -> 
     ['A', 'B']
     """
     sizes = [1.0] * len(items) if sizes is None else sizes
-    tell, done, total = watcher(), 0.0, sum(sizes)
+    report, done, total = watcher(), 0.0, sum(sizes)
     for item, size in zip(items, sizes, strict=True):
         yield item
         done += size
-        if tell is not None and total:
-            tell(done / total)
+        if report is not None and total:
+            report(done / total)
 
 
-def part_of(tell: Callable[[float], object] | None, number: int, n: int) -> Callable[[float], object] | None:
-    """Return a function of the share of one of ``n`` parts that tells the share of all of them.
+def part_of(
+    report: Callable[[float], object] | None, number: int, n: int
+) -> Callable[[float], object] | None:
+    """Return a function that converts the fraction of part ``number`` of ``n`` to that of all parts.
 
     >>> part_of(print, 1, 4)(0.5)
     0.375
     """
-    return None if tell is None else lambda share: tell((number + share) / n)
+    return None if report is None else lambda fraction: report((number + fraction) / n)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is told to ``progress`` after every batch.
+    """Argument of ``progress`` after each batch.
 
     Attributes
     ----------
     name : str
-        Of the pass, such as "level 3".
+        Name of the pass, such as "level 3".
     n_pass : int
-        Number of the pass, from 1.
+        Number of the pass, starting at 1.
     rows, n_rows : int
-        Rows done, and rows of the pass.
+        Finished rows, and all rows of the pass.
     seconds : float
-        Since the pass began.
+        Time since the pass began.
     """
 
     name: str
@@ -116,7 +118,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float:
-        """Time the rest of the pass will take."""
+        """Estimated time until the pass ends."""
         return (self.n_rows - self.rows) / self.rate if self.rows else float("inf")
 
     def __str__(self) -> str:
@@ -127,10 +129,10 @@ class Progress:
 
 
 class Meter:
-    """Counts passes and rows, and tells whoever wants to know."""
+    """Counter of passes and rows that reports each batch to a function or a terminal line."""
 
-    def __init__(self, tell: Callable[[Progress], object] | bool | None) -> None:
-        self._tell: Any = Bar() if tell is True else tell or None
+    def __init__(self, report: Callable[[Progress], object] | bool | None) -> None:
+        self._report: Any = Bar() if report is True else report or None
         self.n_passes = 0
 
     def start(self, name: str, n_rows: int) -> None:
@@ -139,15 +141,15 @@ class Meter:
         self._name, self._n_rows, self._rows, self._begin = name, n_rows, 0, time.perf_counter()
 
     def add(self, n_rows: int) -> None:
-        """So many rows more are done."""
+        """Count ``n_rows`` more finished rows."""
         self._rows += n_rows
-        if self._tell is not None:
+        if self._report is not None:
             seconds = time.perf_counter() - self._begin
-            self._tell(Progress(self._name, self.n_passes, self._rows, self._n_rows, seconds))
+            self._report(Progress(self._name, self.n_passes, self._rows, self._n_rows, seconds))
 
 
 class Bar:
-    """A line on the terminal that is written again and again."""
+    """A line on the terminal that is updated in place."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -156,7 +158,7 @@ class Bar:
         self._last = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        """Write the line again, a few times a second."""
+        """Update the line at most five times a second."""
         now = time.monotonic()
         done = progress.rows >= progress.n_rows
         if done or now - self._last > 0.2:

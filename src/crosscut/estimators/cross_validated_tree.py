@@ -133,7 +133,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         leaf: NDArray[np.int32] = apply(fit.forest.packed.only(0), x, n_jobs=self.n_jobs)[0]
         return leaf
 
-    def _said_by_folds(self, X: TableLike) -> NDArray[np.float64]:
+    def _values_by_folds(self, X: TableLike) -> NDArray[np.float64]:
         packed = fit_of(self).forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
         value = packed.value if self.fit_.classes is None else probabilities(packed.value)

@@ -1,4 +1,4 @@
-"""Estimators to and from model files."""
+"""Save estimators to model files and load them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit, Fitted
 
-_KINDS = {  # the module that writes and reads each kind of model; other distributions add some
+_KINDS = {  # module that writes and reads each kind of model; extensions add more
     "TreeClassifier": "crosscut.estimators.model_file",
     "TreeRegressor": "crosscut.estimators.model_file",
     "RuleClassifier": "crosscut.rules.model_file",
@@ -28,20 +28,20 @@ _KINDS = {  # the module that writes and reads each kind of model; other distrib
 def save_model(
     model: Fitted | Fit, path: str | PathLike[str], *, target: str | None = None, held_out: bool = True
 ) -> None:
-    """Write a fitted model, and those of its folds, to a model file (docs/model-format.md).
+    """Write a fitted model and the models of its folds to a model file (docs/model-format.md).
 
     Parameters
     ----------
     model : estimator
-        Fitted: a tree or rules, of a table or of a database.
+        A fitted tree or rule set, of a table or a database.
     path : path
         The file to write.
     target : str, optional
-        Name of what is predicted, if not the one that the fit has.
+        Name of the target, by default the name in the fit.
     held_out : bool
-        Also store what the cross-validation needs: the target of every training row and the leaf it reached
-        in the tree that held it out. Without it the file is smaller and tells nothing about single rows, but
-        the loaded model has no ``cv_…`` results.
+        Whether to store the cross-validation: the target of each training row and its leaf in the tree that
+        holds it out. Without it, the file is smaller and contains no single rows, but the loaded model has no
+        ``cv_…`` results.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def save_model(
 
 
 def load_model(path: str | PathLike[str]) -> BaseEstimator:
-    """Read a model file; it may come from anywhere, since nothing in it is run and everything is checked.
+    """Read a model file, which may be untrusted: no code in it is run and everything is checked.
 
     Parameters
     ----------
@@ -78,19 +78,19 @@ def load_model(path: str | PathLike[str]) -> BaseEstimator:
     Returns
     -------
     estimator
-        A fitted `TreeClassifier`, `TreeRegressor`, `RuleClassifier`, or one that crosscut-relational adds.
-        Parameters that are objects, such as splitters, are at their defaults.
+        A fitted `TreeClassifier`, `TreeRegressor`, `RuleClassifier`, or an estimator of crosscut-relational.
+        Parameters that are objects, such as splitters, have their defaults.
 
     Raises
     ------
     ModelFileError
-        If the file is no model file, damaged, or of a later version.
+        If the file is not a model file, is damaged, or has another format version.
     """
     return read_model(path)[0]
 
 
 def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
-    """Return the model in a file and the name of what it predicts."""
+    """Return the model in a file and the name of its target."""
     try:
         header, arrays = read_arrays(path)
         model = _kind(header.get("model")).read(header, arrays)

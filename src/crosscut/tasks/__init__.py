@@ -1,4 +1,4 @@
-"""The tasks of a run: which trees to grow."""
+"""Tasks: which trees to grow."""
 
 from crosscut.tasks.tasks import Tasks
 

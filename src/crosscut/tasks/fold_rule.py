@@ -1,4 +1,4 @@
-"""Folds of streams: the fold of a row follows from its number alone, so all workers agree on it."""
+"""Folds of streams: the fold of a row depends only on its number, class or group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_FOLDS = 63  # a row's tasks are the bits of one 64-bit mask
 
 
 def mix(numbers: NDArray[Any], seed: int = 0) -> NDArray[np.uint64]:
-    """Scatter numbers over 64 bits (splitmix64, a bijection: different numbers stay different).
+    """Hash numbers to 64 bits by splitmix64, a bijection.
 
     >>> mix(np.arange(2))
     array([16294208416658607535, 10451216379200822465], dtype=uint64)
@@ -31,21 +31,21 @@ def mix(numbers: NDArray[Any], seed: int = 0) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class FoldRule:
-    """How rows are assigned to folds.
+    """Rule that assigns rows to folds.
 
-    Rows are dealt out in rounds of ``n_folds``; a hash of the round's number gives the fold it starts with.
-    So sizes differ by at most one. If stratified, each class is dealt out separately. With groups, the fold
-    is a hash of the group's value, so a group is never split. In order, folds are consecutive rows, as in
-    scikit-learn's ``KFold``.
+    Each ``n_folds`` consecutive rows go to different folds, starting at a fold given by a hash. So sizes
+    differ by at most one. If stratified, this is done within each class. With groups, the fold is a hash of
+    the group's value, so a group is never split. In order, folds are consecutive rows, as in scikit-learn's
+    ``KFold``.
 
     Attributes
     ----------
     n_folds : int
-        From 2 to 63, or 0: no row is held out.
+        From 2 to 63, or 0 if no row is held out.
     stratified, grouped, in_order : bool
     seed : int
     n_rows : int
-        Number of rows in all; known after the survey, and needed only for folds in order.
+        Total number of rows, known after the survey; used only for folds in order.
 
     Examples
     --------
@@ -63,13 +63,12 @@ class FoldRule:
     def __post_init__(self) -> None:
         if self.n_folds != 0 and not 2 <= self.n_folds <= MAX_FOLDS:
             raise ValueError(
-                f"cv must be None or a number of folds from 2 to {MAX_FOLDS} for data that is not "
-                "held in memory, "
-                f"but {self.n_folds!r} was given"
+                f"cv must be None or a number of folds from 2 to {MAX_FOLDS} for data that is "
+                f"not in memory, not {self.n_folds!r}"
             )
 
     def of_places(self, places: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the fold of rows, given their row numbers, or their numbers within the class."""
+        """Return the fold of rows from their row numbers, or their numbers within the class."""
         if not self.n_folds:
             return np.zeros(len(places), np.uint8)
         if self.in_order:
@@ -88,15 +87,15 @@ class FoldRule:
     def of_classes(self, classes: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the fold of the rows after ``counts`` rows of each class, and advance ``counts``."""
         order = np.argsort(classes, kind="stable")
-        own = np.bincount(classes, minlength=len(counts))
-        first = np.concatenate([[0], np.cumsum(own)[:-1]])
+        sizes = np.bincount(classes, minlength=len(counts))
+        first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         places = np.empty(len(classes), np.int64)
-        places[order] = np.arange(len(classes)) + np.repeat(counts - first, own)
-        counts += own
+        places[order] = np.arange(len(classes)) + np.repeat(counts - first, sizes)
+        counts += sizes
         return self.of_places(places)
 
     def task_masks(self) -> NDArray[np.uint64]:
-        """Return the tasks that a row of each fold trains, as bits: task 0 and those of the other folds."""
+        """Return the bits of the tasks that rows of each fold train: task 0 and all other folds."""
         everything = (1 << (self.n_folds + 1)) - 1
         return np.array(
             [everything & ~(2 << fold) for fold in range(self.n_folds)] or [everything], np.uint64
@@ -104,7 +103,7 @@ class FoldRule:
 
 
 def group_keys(column: Column) -> NDArray[np.uint64]:
-    """Return one number per row that depends only on the group's value."""
+    """Return a 64-bit number of each row's group that depends only on the group's value."""
     if column.kind != "nominal":
         values = np.ascontiguousarray(column.values, dtype=np.float64) + 0.0  # no negative zero
         return values.view(np.uint64)

@@ -1,4 +1,4 @@
-"""Folds and (train, test) splits as in scikit-learn, and checks of their input."""
+"""Make folds and (train, test) splits like scikit-learn, and check their input."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 
 def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed = None) -> NDArray[np.int64]:
-    """Return each row's fold: as ``KFold`` makes them, or ``StratifiedKFold`` if classes ``y`` are given.
+    """Return each row's fold, equal to ``KFold``, or ``StratifiedKFold`` if classes ``y`` are given.
 
-    This is all that an integer ``cv`` needs; importing scikit-learn takes longer than growing the trees, and
-    so do its splitters. A ``random_state`` shuffles the rows as theirs does. There is a warning if some
-    folds lack a class.
+    Importing and using scikit-learn's splitters would take longer than growing the trees. A ``random_state``
+    shuffles the rows like theirs. Warns if some folds lack a class.
 
     Examples
     --------
@@ -35,9 +34,9 @@ def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed
     (array([0, 0, 0, 1, 1]), array([0, 1, 0, 1]))
     """
     if n_folds < 2:
-        raise ValueError(f"cv must be at least 2 folds, but {n_folds} was given")
+        raise ValueError(f"cv must be at least 2 folds, not {n_folds}")
     if n_folds > n_rows:
-        raise ValueError(f"cv asks for {n_folds} folds, but there are only {n_rows} rows")
+        raise ValueError(f"cv={n_folds} folds exceed the {n_rows} rows; use a smaller cv")
     if y is None:
         shuffle = _shuffle(random_state)
         folds = np.empty(n_rows, np.int64)
@@ -49,9 +48,11 @@ def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed
         shuffled[order] = folds
         return shuffled
     classes, codes = coded_classes(np.asarray(y))
-    folds, counts = _dealt(n_folds, codes, len(classes), random_state)
+    folds, counts = _stratified(n_folds, codes, len(classes), random_state)
     if n_folds > max(counts):
-        raise ValueError(f"cv asks for {n_folds} folds, but the largest class has only {max(counts)} rows")
+        raise ValueError(
+            f"cv={n_folds} folds exceed the {max(counts)} rows of the largest class; use a smaller cv"
+        )
     if n_folds > min(counts):
         warnings.warn(
             f"The least populated class in y has only {min(counts)} rows, fewer than the {n_folds} folds "
@@ -62,7 +63,7 @@ def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed
     return folds
 
 
-def _dealt(
+def _stratified(
     n_folds: int, codes: NDArray[np.int32], n_classes: int, random_state: Seed, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], list[int]]:
     """Return each row's stratified fold, and the number of rows of each class."""
@@ -89,10 +90,10 @@ def folds_that_fit(
     n_classes: int = 0,
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.int64] | None, int]:
-    """Return each row's fold, with as many folds as the rows allow, and the size of the smallest class.
+    """Return each row's fold, with at most ``n_folds`` folds, and the size of the smallest class.
 
-    There are no folds if the rows allow fewer than two. They are stratified if class codes are given, in
-    order, or shuffled if ``random_state`` is given. The number of classes is counted unless it is given.
+    The number of folds is reduced if the rows do not suffice; below two folds, the result is None. Folds are
+    stratified if class codes are given, and shuffled if ``random_state`` is given.
     """
     warn_groups(groups, n_folds)
     n_classes = n_classes or (1 if codes is None else int(codes.max()) + 1)
@@ -102,9 +103,8 @@ def folds_that_fit(
         fitting = min(n_folds, most)
     if fitting < n_folds:
         warnings.warn(
-            f"cv={n_folds} folds are more than "
-            f"{'there are rows' if codes is None else 'the largest class has rows'} ({most}); "
-            + (f"{fitting} folds are used" if fitting > 1 else "there is no cross-validation"),
+            f"cv={n_folds} folds exceed the {most} rows{'' if codes is None else ' of the largest class'}; "
+            + (f"using {fitting} folds" if fitting > 1 else "no cross-validation is done"),
             UserWarning,
             stacklevel=5,
         )
@@ -112,9 +112,9 @@ def folds_that_fit(
         return None, 0
     if codes is None:
         return folds_of(fitting, n_rows, None, random_state), n_rows
-    # a class with fewer rows than folds does not concern the final model
-    own = np.ascontiguousarray(codes, np.int32)
-    folds, counts = _dealt(fitting, own, n_classes, random_state, n_jobs)
+    # no warning about small classes: they do not affect the final model
+    codes = np.ascontiguousarray(codes, np.int32)
+    folds, counts = _stratified(fitting, codes, n_classes, random_state, n_jobs)
     return folds, min(counts)
 
 
@@ -128,25 +128,25 @@ def splits_of(
     elif isinstance(cv, str) or not hasattr(cv, "__iter__"):
         raise ValueError(
             "cv must be a number of folds, a scikit-learn splitter or an iterable of (train, test) rows, "
-            f"but {cv!r} was given"
+            f"not {cv!r}"
         )
     return pairs
 
 
 def group_codes(groups: ColumnLike) -> NDArray[np.int64] | None:
-    """Return a number for the group of each row; None if there are no groups."""
+    """Return the code of each row's group; None without groups."""
     if groups is None:
         return None
-    given = np.asarray(groups)
-    if given.dtype.kind in "iufb":
-        return coded_classes(given)[1].astype(np.int64)
-    cells = given.tolist()
+    values = np.asarray(groups)
+    if values.dtype.kind in "iufb":
+        return coded_classes(values)[1].astype(np.int64)
+    cells = values.tolist()
     number = {group: code for code, group in enumerate(dict.fromkeys(cells))}
     return np.fromiter(map(number.__getitem__, cells), np.int64, len(cells))
 
 
 def folds_of_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> NDArray[np.int64]:
-    """Return each row's fold; test sets must partition the rows, and train on all other rows."""
+    """Return each row's fold; test sets must partition the rows, and splits train on all other rows."""
     folds = np.full(n_rows, -1)
     for number, (train, test) in enumerate(splits):
         rows = row_numbers(test, n_rows, f"the test set of split {number}")
@@ -173,13 +173,13 @@ def warn_groups(groups: ColumnLike, n_folds: int) -> None:
         )
 
 
-def count_rows(n_rows: int | None, **given: object) -> int:
+def count_rows(n_rows: int | None, **arguments: object) -> int:
     """Return the number of rows, on which all arguments must agree."""
-    lengths = {name: _length(value) for name, value in given.items() if value is not None}
+    lengths = {name: _length(value) for name, value in arguments.items() if value is not None}
     if n_rows is not None:
         lengths["n_rows"] = int(n_rows)
     if not lengths:
-        raise ValueError("the number of rows is not known; give n_rows, X or y")
+        raise ValueError("the number of rows is unknown; pass n_rows, X or y")
     if len(set(lengths.values())) > 1:
         raise ValueError(f"X, y and groups must have one entry per row, but their lengths are {lengths}")
     return next(iter(lengths.values()))
@@ -191,14 +191,14 @@ def _length(value: ColumnLike) -> int:
 
 def check_target(target: Target, n_rows: int) -> None:
     """Check that targets and weights have one finite entry per row."""
-    for name, given in (("y", target.values), ("sample_weight", target.weights)):
-        if given is None:
+    for name, array in (("y", target.values), ("sample_weight", target.weights)):
+        if array is None:
             continue
-        if given.shape != (n_rows,):
-            raise ValueError(f"{name} must have one entry per row ({n_rows}), but its shape is {given.shape}")
-        if given.dtype.kind == "f" and not np.isfinite(given).all():
-            row = int(np.argmin(np.isfinite(given)))
-            raise ValueError(f"{name} must be finite, but it is {given[row]} in row {row}")
+        if array.shape != (n_rows,):
+            raise ValueError(f"{name} must have one entry per row ({n_rows}), but its shape is {array.shape}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            row = int(np.argmin(np.isfinite(array)))
+            raise ValueError(f"{name} must be finite, but it is {array[row]} in row {row}")
     if target.weights is not None and (target.weights < 0).any():
         row = int(np.argmax(target.weights < 0))
         raise ValueError(f"sample_weight must not be negative, but it is {target.weights[row]} in row {row}")
@@ -207,12 +207,12 @@ def check_target(target: Target, n_rows: int) -> None:
 def trained_classes(
     masks: NDArray[np.uint16], n_tasks: int, target: Target
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return whether each task trains on a row of each class that has weight, and the codes of these classes.
+    """Return whether each task trains on any row of each class with weight, and the codes of these classes.
 
-    Numbers are one class.
+    Numeric targets count as one class.
     """
     rows = np.arange(masks.shape[1]) if target.weights is None else np.flatnonzero(target.weights)
-    kind = np.int16 if target.n_classes < 1 << 15 else np.int64  # short ones are sorted by their digits
+    kind = np.int16 if target.n_classes < 1 << 15 else np.int64  # int16 is sorted by radix sort
     codes = target.values[rows].astype(kind) if target.n_classes else np.zeros(len(rows), kind)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(max(target.n_classes, 1)))
@@ -225,12 +225,13 @@ def trained_classes(
 
 
 def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[Any]) -> None:
-    """Refuse models without training rows that have weight; warn of those that lack a class.
+    """Raise if a model has no training rows with weight; warn if models lack a class.
 
     Parameters
     ----------
     trained : bool array (tasks, classes)
-        Whether each task trains on any row of each class; task 0 is the final model, the others are folds.
+        Whether each task trains on any row of each class; task 0 is the final model, the other tasks are
+        folds.
     classes : sequence
         Names of the classes; one for regression.
     """
@@ -255,16 +256,14 @@ def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[A
 def checked_folds(
     folds: ArrayLike, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
-    """Return each row's fold, the rows fold by fold, and the offsets at which folds begin.
+    """Return each row's fold, the rows fold by fold, and the offsets of the folds.
 
-    No fold or training set may be empty.
+    Raises if a fold or training set is empty.
     """
-    given = np.asarray(folds)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
-        raise ValueError(
-            f"folds must be one integer per row, but {given.dtype} of shape {given.shape} was given"
-        )
-    numbers = np.ascontiguousarray(given, dtype=np.int64)
+    array = np.asarray(folds)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
+        raise ValueError(f"folds must be one integer per row, not {array.dtype} of shape {array.shape}")
+    numbers = np.ascontiguousarray(array, dtype=np.int64)
     rows = np.empty_like(numbers)
     first = _core.rows_by_fold(numbers, rows, n_threads(n_jobs, len(numbers)))
     sizes = [end - begin for begin, end in pairwise(first)]

@@ -1,4 +1,4 @@
-"""What to grow: the settings that all tasks share, and the limits of each task."""
+"""Settings of growth that all tasks share, and limits of each task."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ Criterion = str  # a name among CRITERIA
 Splits = Literal["binary", "multiway"]
 
 
-class Served(NamedTuple):
-    """What the core says of a criterion."""
+class CriterionInfo(NamedTuple):
+    """Properties of a criterion of the core."""
 
-    least_classes: int  # 0: numeric targets
+    least_classes: int  # 0 for numeric targets
     most_classes: int
-    squares: bool  # qualities are fractions of sums of squares
+    squares: bool  # whether qualities are fractions of sums of squares
 
     @property
     def numbers(self) -> bool:
-        """Whether it is for regression."""
+        """Whether the criterion is for regression."""
         return self.most_classes == 0
 
 
-CRITERIA = {name: Served(*served) for name, served in _core.criteria().items()}
-CLASS_CRITERIA = tuple(name for name, served in CRITERIA.items() if not served.numbers)
+CRITERIA = {name: CriterionInfo(*info) for name, info in _core.criteria().items()}
+CLASS_CRITERIA = tuple(name for name, info in CRITERIA.items() if not info.numbers)
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How tests are made and rated; the same for every task of a run."""
+    """Kind of tests and split criterion of all tasks."""
 
     criterion: Criterion = "gini"
-    splits: Splits = "binary"  # of nominal columns
+    splits: Splits = "binary"  # kind of tests of nominal columns
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a task stops growing. As in scikit-learn, a float is a share of the training rows.
+    """Limits of growth. As in scikit-learn, a float is a fraction of the training rows.
 
     Examples
     --------
@@ -56,13 +56,13 @@ class Limits:
     min_impurity_decrease: float = 0.0
 
     @property
-    def has_shares(self) -> bool:
-        """Whether a limit is a share of the rows."""
+    def has_fractions(self) -> bool:
+        """Whether a limit is a fraction of the rows."""
         return isinstance(self.min_samples_leaf, float) or isinstance(self.min_samples_split, float)
 
     def of_rows(self, n_rows: int) -> Limits:
-        """Return the limits of a task with this many training rows: shares become numbers, rounded up."""
-        if not self.has_shares:
+        """Return the limits of a task with ``n_rows`` training rows; fractions become numbers, rounded up."""
+        if not self.has_fractions:
             return self
         leaf, split = self.min_samples_leaf, self.min_samples_split
         return replace(
@@ -73,7 +73,7 @@ class Limits:
 
     @classmethod
     def loosest(cls, limits: Sequence[Limits]) -> Limits:
-        """Return limits whose tree contains the trees of all these limits (of equal ``min_samples_leaf``)."""
+        """Return limits whose tree contains the trees of all ``limits``, which share ``min_samples_leaf``."""
         depths = [one.max_depth for one in limits]
         return cls(
             None if None in depths else max(depth for depth in depths if depth is not None),

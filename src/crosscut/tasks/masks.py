@@ -1,4 +1,4 @@
-"""Bit masks that say which rows train which tasks, 15 tasks to a block."""
+"""Bit masks of the tasks that each row trains, 15 tasks per block."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-BLOCK = 15  # tasks per 16-bit mask; the core uses the last bit itself
+BLOCK = 15  # tasks per 16-bit mask; the core needs the last bit
 
 
 def empty_masks(n_tasks: int, n_rows: int) -> NDArray[np.uint16]:
-    """Return masks of tasks that no row trains yet."""
+    """Return masks without any training rows."""
     return np.zeros((-(-n_tasks // BLOCK), n_rows), np.uint16)
 
 
 def repacked(masks: NDArray[np.uint16], tasks: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Return the masks of tasks chosen from another list, perhaps repeatedly."""
+    """Return the masks of the given tasks, which may repeat."""
     result = empty_masks(len(tasks), masks.shape[1])
     for task, old in enumerate(tasks.tolist()):
         trained = masks[old // BLOCK] >> np.uint16(old % BLOCK) & np.uint16(1)
@@ -26,9 +26,9 @@ def repacked(masks: NDArray[np.uint16], tasks: NDArray[np.int64]) -> NDArray[np.
     return result
 
 
-def row_numbers(given: ArrayLike, n_rows: int, what: str) -> NDArray[np.int64]:
-    """Return row numbers from row numbers or a boolean mask, checked."""
-    rows = np.asarray(given)
+def row_numbers(selection: ArrayLike, n_rows: int, what: str) -> NDArray[np.int64]:
+    """Return checked row numbers from row numbers or a boolean mask."""
+    rows = np.asarray(selection)
     if rows.dtype == bool:
         if rows.shape != (n_rows,):
             raise ValueError(f"{what} is a mask of shape {rows.shape}, but there are {n_rows} rows")

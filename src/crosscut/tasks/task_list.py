@@ -1,4 +1,4 @@
-"""A list of tasks: which rows train each tree, which columns it may use, which limits stop it."""
+"""List of tasks: training rows, columns and limits of each tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TaskList:
-    """Trees to grow: which rows train each, which columns it may use, which limits stop it.
+    """Trees to grow: training rows, columns and limits of each tree.
 
     Attributes
     ----------
@@ -29,21 +29,20 @@ class TaskList:
     masks : uint16 array (n_blocks, n_rows)
         Bit ``t`` of block ``b`` is set if the row trains task ``15 * b + t``.
     multiplicity : uint8 array (n_tasks, n_rows), or None
-        How often a row counts in a task; None if never more than once.
+        How often a row counts in a task; None if at most once.
     groups : int64 array (n_rows,), or None
-        The group of each row, where they were given to a splitter.
+        The group of each row, if groups were given to a splitter.
     copies : bool
-        Whether a row that counts several times is so many rows, as in training sets that repeat rows; in
-        bootstraps it is one row of so much weight.
+        Whether a row that counts several times is several rows, as in training sets that repeat rows. In
+        bootstraps, it is one row with a larger weight.
     features : bool array (n_tasks, n_columns), or None
-        Which columns a task may use; None if all of them.
+        Which columns a task may use; None for all columns.
     limits : tuple of Limits
         One per task.
     has_final : bool
         Whether task 0 is the final tree, trained on all rows.
     base, setting : int64 arrays (n_tasks,)
-        After :meth:`with_limits` or :meth:`with_features`: the task of the list it was made from, and the
-        position of the limits or features it got.
+        After :meth:`with_limits` or :meth:`with_features`: the original task, and the index of the setting.
     pairs : mapping of (i, j) to task, or None
         After :meth:`nested`: the task that leaves out folds i and j; ``(i, i)`` leaves out fold i only.
     """
@@ -66,13 +65,13 @@ class TaskList:
     def __post_init__(self) -> None:
         if len(self.limits) not in {1, self.n_tasks}:
             raise ValueError(
-                f"limits has {len(self.limits)} entries for {self.n_tasks} tasks; give one, or one per task"
+                f"limits has {len(self.limits)} entries for {self.n_tasks} tasks; pass one, or one per task"
             )
         if len(self.limits) < self.n_tasks:
             object.__setattr__(self, "limits", self.limits * self.n_tasks)
 
     @classmethod
-    def _made(
+    def _create(
         cls,
         masks: NDArray[np.uint16],
         tests: NDArray[np.int64],
@@ -88,7 +87,7 @@ class TaskList:
         return cls(masks.shape[1], n_tasks, masks, tests, first_test, None, allowed, limits, final)
 
     def take(self, tasks: ArrayLike) -> Self:
-        """Return a list of some of these tasks, in the given order; a task may be taken several times."""
+        """Return the given tasks in this order; a task may repeat."""
         chosen = np.asarray(tasks, dtype=np.int64)
         if np.array_equal(chosen, np.arange(self.n_tasks)):
             return replace(self, base=chosen, setting=None, pairs=None)
@@ -109,20 +108,20 @@ class TaskList:
         )
 
     def with_limits(self, settings: Sequence[Limits]) -> Self:
-        """Return every task once with each of the limits: task t with setting s is t * len(settings) + s.
+        """Return each task with each of the limits: task t with setting s is t * len(settings) + s.
 
-        Limits that are shares of the rows become numbers of rows.
+        Limits that are fractions of the rows become numbers of rows.
         """
         if not settings:
-            raise ValueError("settings is empty; give at least one Limits")
+            raise ValueError("settings is empty; pass at least one Limits")
         limits = tuple(settings) * self.n_tasks
-        if any(one.has_shares for one in settings):
+        if any(one.has_fractions for one in settings):
             sizes = [self.n_train_rows(task) for task in range(self.n_tasks)]
             limits = tuple(one.of_rows(size) for size in sizes for one in settings)
         return replace(self._crossed(len(settings)), limits=limits)
 
     def with_features(self, settings: ArrayLike) -> Self:
-        """Return every task with each choice of columns, given as a boolean array (settings, columns)."""
+        """Return each task with each set of columns, a boolean array (settings, columns)."""
         masks = np.asarray(settings)
         repeated = self._crossed(len(masks))
         return replace(
@@ -130,7 +129,7 @@ class TaskList:
         )
 
     def dropping_features(self, n_columns: int) -> Self:
-        """Return every task with all columns (setting 0) and without column ``f`` (setting ``f + 1``)."""
+        """Return each task with all columns (setting 0) and without column ``f`` (setting ``f + 1``)."""
         return self.with_features(np.vstack([np.ones(n_columns, bool), ~np.eye(n_columns, dtype=bool)]))
 
     def _crossed(self, n_settings: int) -> Self:
@@ -138,24 +137,22 @@ class TaskList:
         return replace(self.take(base), setting=setting)
 
     def among(self, rows: NDArray[np.int64]) -> Self:
-        """Return these tasks over some rows, among them all that train one; no rows are held out."""
+        """Return these tasks over ``rows``, which contain all training rows; no rows are held out."""
         times = None if self.multiplicity is None else np.ascontiguousarray(self.multiplicity[:, rows])
-        none = np.empty(0, np.int64), np.zeros(self.n_tasks + 1, np.int64)
         masks = np.ascontiguousarray(self.masks[:, rows])
-        return replace(
-            self, n_rows=len(rows), masks=masks, multiplicity=times, tests=none[0], first_test=none[1]
-        )
+        restricted = replace(self, n_rows=len(rows), masks=masks, multiplicity=times)
+        return replace(restricted, tests=rows[:0], first_test=np.zeros(self.n_tasks + 1, np.int64))
 
     def copied(self) -> tuple[NDArray[np.int64], Self]:
-        """Return rows, as often as a task counts them, and these tasks over such copies; no held-out rows."""
+        """Return rows repeated by multiplicity, and these tasks over the copies; no rows are held out."""
         if self.multiplicity is None:
             return np.arange(self.n_rows), self
         times = np.maximum(self.multiplicity.max(axis=0), 1).astype(np.int64)
         rows = np.repeat(np.arange(self.n_rows), times)
-        number = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # of a copy, from 0
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # number of the copy
         masks = empty_masks(self.n_tasks, len(rows))
-        for task, own in enumerate(self.multiplicity):
-            masks[task // BLOCK] |= (own[rows] > number).astype(np.uint16) << np.uint16(task % BLOCK)
+        for task, multiplicity in enumerate(self.multiplicity):
+            masks[task // BLOCK] |= (multiplicity[rows] > number).astype(np.uint16) << np.uint16(task % BLOCK)
         over_copies = replace(self, n_rows=len(rows), masks=masks, multiplicity=None, copies=False)
         return rows, replace(over_copies, tests=rows[:0], first_test=np.zeros(self.n_tasks + 1, np.int64))
 
@@ -175,7 +172,7 @@ class TaskList:
         return rows if self.multiplicity is None else np.repeat(rows, self.multiplicity[task, rows])
 
     def n_train_rows(self, task: int) -> int:
-        """Return how many rows train a task; a row drawn twice counts twice."""
+        """Return the number of training rows of a task; a row drawn twice counts twice."""
         if self.multiplicity is not None:
             return int(self.multiplicity[task].sum(dtype=np.int64))
         return int(np.count_nonzero(self.trains(task)))
@@ -190,9 +187,9 @@ class TaskList:
         n_columns: int | None = None,
         classes: Sequence[Any] | NDArray[Any] | None = None,
     ) -> None:
-        """Refuse what cannot be grown, and warn of folds whose training rows lack one of the classes.
+        """Raise for invalid input, and warn of folds whose training rows lack a class.
 
-        Lengths that differ, NaN or infinite targets or weights, and training sets without weight are errors.
+        Errors are different lengths, NaN or infinite targets or weights, and training sets without weight.
         """
         check_target(target, self.n_rows)
         if self.features is not None and n_columns is not None and self.features.shape[1] != n_columns:
@@ -208,7 +205,7 @@ class TaskList:
 
 
 def offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return where each part begins when all are concatenated, and the end."""
+    """Return the offsets of concatenated parts, then the total length."""
     return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
 
 
@@ -216,13 +213,12 @@ def _checked_features(features: ArrayLike, n_tasks: int) -> NDArray[np.bool_]:
     allowed = np.asarray(features)
     if allowed.dtype != bool or allowed.ndim not in {1, 2}:
         raise ValueError(
-            "features must be a boolean array (tasks, columns), "
-            f"but {allowed.dtype} of shape {allowed.shape} was given"
+            f"features must be a boolean array (tasks, columns), not {allowed.dtype} of shape {allowed.shape}"
         )
     if allowed.ndim == 1:
         allowed = np.broadcast_to(allowed, (n_tasks, len(allowed)))
     if len(allowed) != n_tasks:
-        raise ValueError(f"features has {len(allowed)} rows for {n_tasks} tasks; give one, or one per task")
+        raise ValueError(f"features has {len(allowed)} rows for {n_tasks} tasks; pass one, or one per task")
     bare = np.flatnonzero(~allowed.any(axis=1))
     if len(bare):
         raise ValueError(f"features leaves task {bare[0]} without a column to test")

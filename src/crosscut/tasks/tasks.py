@@ -1,4 +1,4 @@
-"""Ways to make a list of tasks: from folds, splits, pairs of folds or bootstraps."""
+"""Create tasks from folds, splits, pairs of folds or bootstraps."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """Arguments of every way to make tasks."""
+    """Common keyword arguments of the constructors of tasks."""
 
     limits: Limits | Sequence[Limits] | None  # for all tasks, or one per task
-    features: ArrayLike | None  # boolean (columns,) or (tasks, columns): the columns that tasks may use
+    features: ArrayLike | None  # boolean (columns,) or (tasks, columns): columns that tasks may use
 
 
 class Tasks(TaskList):
@@ -70,13 +70,13 @@ class Tasks(TaskList):
         Parameters
         ----------
         cv : int, splitter, iterable of (train, test), or None
-            If the rows allow fewer folds than an integer asks for, there are fewer.
+            An integer is reduced if there are too few rows.
         target, classes
-            What is predicted; the classes of its codes, None for regression.
+            The target, and the classes of its codes (None for regression).
         X, groups, random_state
             For the splitter; ``random_state`` shuffles the folds of an integer.
         limits, n_jobs
-            Of all tasks; the number of threads.
+            Limits of all tasks; number of threads.
         """
         n_rows = len(target.values)
         if cv is None:
@@ -89,7 +89,7 @@ class Tasks(TaskList):
             if folds is None:
                 return cls.final(n_rows, limits)
             tasks = cls.from_folds(folds, limits=limits, n_jobs=n_jobs)
-            # stratified folds leave every model rows of each class that has two or more
+            # with stratified folds, every model has rows of each class that has at least two
             if target.weights is None and fewest > 1:
                 return tasks
         else:
@@ -117,10 +117,10 @@ class Tasks(TaskList):
         Parameters
         ----------
         cv : int, scikit-learn splitter, or iterable of (train, test)
-            An integer is the number of folds, which are scikit-learn's: stratified if ``classifier``, else
-            contiguous. None means 5.
+            An integer is the number of scikit-learn's folds: stratified if ``classifier``, else contiguous.
+            None means 5.
         y, groups, X
-            Given to the splitter. ``n_rows`` is needed only if none of them is given.
+            Arguments of the splitter. ``n_rows`` is needed only without any of them.
         final : bool
             Whether to add a task 0 that trains on all rows.
         **options
@@ -136,9 +136,9 @@ class Tasks(TaskList):
     @classmethod
     def final(cls, n_rows: int, limits: Limits | None = None) -> Self:
         """Make only the task that trains on all rows."""
-        nobody = np.empty(0, np.int64)
+        no_rows = np.empty(0, np.int64)
         masks = np.ones((1, n_rows), np.uint16)
-        return cls._made(masks, nobody, np.zeros(2, np.int64), limits=limits, features=None)
+        return cls._create(masks, no_rows, np.zeros(2, np.int64), limits=limits, features=None)
 
     @classmethod
     def from_folds(
@@ -160,7 +160,7 @@ class Tasks(TaskList):
         n_folds = len(first) - 1
         left_out = [()] * int(final) + [(fold,) for fold in range(n_folds)]
         masks = _core.masks_without(numbers, n_folds, left_out, n_threads(n_jobs, len(numbers)))
-        return cls._made(masks, rows, np.array([0] * int(final) + first), final=final, **options)
+        return cls._create(masks, rows, np.array([0] * int(final) + first), final=final, **options)
 
     @classmethod
     def nested(cls, folds: ArrayLike, **options: Unpack[Options]) -> Self:
@@ -184,14 +184,14 @@ class Tasks(TaskList):
             (i, j) for i in range(n_folds) for j in range(i + 1, n_folds)
         ]
         pairs = {pair: task for task, (i, j) in enumerate(chosen, 1) for pair in ((i, j), (j, i))}
-        made = cls.leaving_out(numbers, [(), *(sorted(set(pair)) for pair in chosen)], **options)
-        return replace(made, pairs=pairs)
+        tasks = cls.leaving_out(numbers, [(), *(sorted(set(pair)) for pair in chosen)], **options)
+        return replace(tasks, pairs=pairs)
 
     @classmethod
     def leaving_out(
         cls, folds: ArrayLike, left_out: Sequence[Sequence[int]], **options: Unpack[Options]
     ) -> Self:
-        """Make one task per set of folds, which it leaves out and holds out, fold by fold.
+        """Make one task per set of folds, which the task holds out, fold by fold.
 
         Examples
         --------
@@ -205,7 +205,7 @@ class Tasks(TaskList):
         tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
         masks = _core.masks_without(numbers, n_folds, left_out, 1)
         options["final"] = not left_out[0]  # type: ignore[typeddict-unknown-key]
-        return cls._made(masks, np.concatenate(tests), offsets(tests), **options)
+        return cls._create(masks, np.concatenate(tests), offsets(tests), **options)
 
     @classmethod
     def from_splits(
@@ -216,7 +216,7 @@ class Tasks(TaskList):
         final: bool = True,
         **options: Unpack[Options],
     ) -> Self:
-        """Make one task per (train, test) pair of row numbers or masks; a repeated training row is two rows.
+        """Make one task per (train, test) pair of row numbers or masks; training rows may repeat.
 
         Examples
         --------
@@ -241,14 +241,14 @@ class Tasks(TaskList):
             if len(tests) == final:
                 raise ValueError("cv has no splits")
 
-        made = cls.from_rows(training_sets(), n_rows, final=final, **options)
+        tasks = cls.from_rows(training_sets(), n_rows, final=final, **options)
         for task, test in enumerate(tests):
-            both = _core.first_marked(made.masks[task // BLOCK], task % BLOCK, test)
+            both = _core.first_marked(tasks.masks[task // BLOCK], task % BLOCK, test)
             if both < len(test):
                 raise ValueError(
                     f"split {task - final} has row {test[both]} in its training set and in its test set"
                 )
-        return replace(made, tests=np.concatenate(tests), first_test=offsets(tests))
+        return replace(tasks, tests=np.concatenate(tests), first_test=offsets(tests))
 
     @classmethod
     def from_rows(
@@ -277,13 +277,13 @@ class Tasks(TaskList):
                 repeated[task] = rows
             n_tasks = task + 1
         no_tests = np.empty(0, np.int64), np.zeros(n_tasks + 1, np.int64)
-        made = cls._made(np.array(blocks), *no_tests, final=final, **options)
+        tasks = cls._create(np.array(blocks), *no_tests, final=final, **options)
         if not repeated:
-            return made
-        multiplicity = np.array([made.trains(task) for task in range(n_tasks)], np.uint8)
+            return tasks
+        multiplicity = np.array([tasks.trains(task) for task in range(n_tasks)], np.uint8)
         for task, rows in repeated.items():
             multiplicity[task] = _counts(rows, n_rows, f"split {task - final}")
-        return replace(made, multiplicity=multiplicity, copies=True)
+        return replace(tasks, multiplicity=multiplicity, copies=True)
 
     @classmethod
     def bootstrap(
@@ -305,9 +305,7 @@ class Tasks(TaskList):
         [100, 100]
         """
         if n_tasks < 1 or n_rows < 1 or (size is not None and size < 1):
-            raise ValueError(
-                f"n_tasks, n_rows and size must be positive, but {n_tasks}, {n_rows}, {size} were given"
-            )
+            raise ValueError(f"n_tasks, n_rows and size must be positive, not {n_tasks}, {n_rows} and {size}")
         draw = np.random.default_rng(random_state)
         drawn = (draw.integers(n_rows, size=size or n_rows) for _ in range(n_tasks))
         counts = [_counts(rows, n_rows, f"bootstrap {task}") for task, rows in enumerate(drawn)]
@@ -316,19 +314,19 @@ class Tasks(TaskList):
         for task, times in enumerate(multiplicity):
             masks[task // BLOCK] |= (times > 0).astype(np.uint16) << np.uint16(task % BLOCK)
         tests = [np.flatnonzero(times == 0) for times in multiplicity]
-        made = cls._made(masks, np.concatenate(tests), offsets(tests), final=final, **options)
-        return replace(made, multiplicity=multiplicity)
+        tasks = cls._create(masks, np.concatenate(tests), offsets(tests), final=final, **options)
+        return replace(tasks, multiplicity=multiplicity)
 
     @classmethod
     def leave_one_out(cls, n_rows: int, **options: Any) -> Self:
-        """Make one task per row, which leaves it out; options are those of :meth:`from_folds`."""
+        """Make one task per row that holds out this row; takes the options of :meth:`from_folds`."""
         return cls.from_folds(np.arange(n_rows), **options)
 
 
 def _folds_of_number(
     cv: CrossValidation, n_rows: int, classes: ColumnLike, groups: ColumnLike
 ) -> NDArray[np.int64] | None:
-    """Return the number of folds if ``cv`` is a number; None if it is something else."""
+    """Return each row's fold if ``cv`` is a number of folds, else None."""
     if cv is not None and (not isinstance(cv, (int, np.integer)) or isinstance(cv, bool)):
         return None
     n_folds = 5 if cv is None else int(cv)

@@ -1,8 +1,7 @@
-"""What estimators accept: quick checks for plain arrays and frames, scikit-learn's own for everything else.
+"""Check the input of estimators: quick checks for plain arrays and frames, scikit-learn's for the rest.
 
-scikit-learn's validation takes longer than growing the trees of a small table. For a plain NumPy array of
-numbers, and for frames whose columns are named by different texts, the checks here accept exactly what
-scikit-learn accepts.
+scikit-learn's validation takes longer than growing the trees of a small table. For NumPy arrays of numbers
+and frames with distinct column names, the quick checks accept exactly what scikit-learn accepts.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from crosscut.typing import ClassWeight, ColumnLike, TableLike
 
-_AS_THEY_ARE = {"int64", "double", "bool"}  # Arrow's types that Python's numbers become in NumPy, too
+_SAME_IN_NUMPY = {"int64", "double", "bool"}  # Arrow's types that NumPy keeps without conversion
 
 
 def is_plain(X: TableLike) -> bool:
@@ -42,8 +41,8 @@ def is_frame(X: TableLike) -> bool:
 
 
 def whole(X: TableLike) -> TableLike:
-    """Return X in a form scikit-learn can index: lazy frames collected, record batches as tables."""
-    kind = type(X)  # frames take long to say that they have no such attribute
+    """Return X in a form scikit-learn can index: collect lazy frames, convert record batches to tables."""
+    kind = type(X)  # hasattr is slow on frame instances, so test the type
     if kind is np.ndarray:
         return X
     if hasattr(kind, "collect_schema") and hasattr(kind, "collect"):
@@ -56,12 +55,12 @@ def whole(X: TableLike) -> TableLike:
 
 
 def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableLike:
-    """Check X and store its columns, or compare them with those stored; return what ``Table`` reads."""
+    """Check X and store its columns, or compare them with the stored ones; return X for ``Table``."""
     X = whole(X)
     if isinstance(X, (str, PathLike)):
         raise TypeError(
-            f"X must be a table here, but the path {str(X)!r} was given; crosscut.read_file reads it, and "
-            "only fit of TreeClassifier and TreeRegressor reads files in batches"
+            f"X must be a table here, not the path {str(X)!r}; use crosscut.read_file, because only fit of "
+            "TreeClassifier and TreeRegressor reads files"
         )
     names = [] if is_plain(X) else names_of_frame(X)
     if names is not None and reset:
@@ -87,7 +86,7 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableL
 
 
 def known_columns(estimator: BaseEstimator, X: TableLike) -> TableLike:
-    """Return the columns of a frame that the estimator was fitted on, in its order, if they are all there."""
+    """Return the columns that the estimator was fitted on, in its order, if the frame has them all."""
     known = list(getattr(estimator, "feature_names_in_", ()))
     if not known or not is_frame(X):
         return X
@@ -100,7 +99,7 @@ def known_columns(estimator: BaseEstimator, X: TableLike) -> TableLike:
 
 
 def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
-    """Return objects that are numbers as numbers; leave text as it is."""
+    """Return objects as numbers if none is text or None."""
     if any(isinstance(value, str) or value is None for value in X.ravel().tolist()):
         return X
     return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite=False))
@@ -132,7 +131,7 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     _check_length(y, n_rows)
     numbers: NDArray[np.float64] = np.ascontiguousarray(y, dtype=np.float64)
     if not math.isfinite(_core.spread_of(numbers, 0.0)[0]) and not np.isfinite(numbers).all():
-        raise ValueError("Input y contains NaN or infinity; leave out rows without a known target")
+        raise ValueError("Input y contains NaN or infinity; remove rows without a known target")
     return numbers
 
 
@@ -141,14 +140,14 @@ def read_weights(
 ) -> NDArray[np.float64] | None:
     """Return sample weight times class weight, or None if neither is given.
 
-    ``y`` are the targets, or the codes of classes if these are given. Weights that are all 1 stay weights:
-    weighted tests are compared exactly, and a fold whose own rows all weigh 1 must equal its refit.
+    ``y`` are the targets, or class codes if ``classes`` are given. Weights are kept even if all are 1:
+    weighted tests are compared exactly, and a fold whose rows all weigh 1 must equal a refit on them.
     """
     weights = None
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, copy=True)
         if weights.min() < 0:
-            raise ValueError(f"sample_weight must not be negative, but {weights.min()} was given")
+            raise ValueError(f"sample_weight must not be negative, not {weights.min()}")
     if class_weight is not None:
         by_class = compute_sample_weight(class_weight, y if classes is None else classes[y])
         weights = by_class if weights is None else weights * by_class
@@ -162,10 +161,10 @@ def read_weights(
 
 
 def _bare(y: ColumnLike, kinds: str) -> ColumnLike:
-    """Return a pandas, polars or Arrow column of these kinds as NumPy's array, which is quicker to check."""
-    array, of = y, type(y)  # columns take long to say that they have no such attribute
+    """Return a pandas, polars or Arrow column of these kinds as a NumPy array, which is faster to check."""
+    array, of = y, type(y)  # hasattr is slow on column instances, so test the type
     if hasattr(of, "to_pylist"):
-        array = y.to_numpy(zero_copy_only=False) if not y.null_count and str(y.type) in _AS_THEY_ARE else y
+        array = y.to_numpy(zero_copy_only=False) if not y.null_count and str(y.type) in _SAME_IN_NUMPY else y
     elif hasattr(of, "to_numpy"):
         array = y.to_numpy()
     return array if getattr(array, "ndim", 0) == 1 and array.dtype.kind in kinds else y
@@ -182,9 +181,7 @@ def _column(y: ColumnLike, what: str) -> NDArray[Any]:
         y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True, ensure_min_samples=0
     )
     if y.ndim == 2 and y.shape[1] > 1:
-        raise ValueError(
-            f"y must be one column, but an array of shape {y.shape} was given; fit one model per output"
-        )
+        raise ValueError(f"y must be one column, not an array of shape {y.shape}; fit one model per output")
     return np.asarray(column_or_1d(y, warn=True))
 
 

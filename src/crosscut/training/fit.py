@@ -1,4 +1,4 @@
-"""The result of training, from which everything is shown, saved and compared."""
+"""The result of training, used by plots, reports, model files and comparisons."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fit:
-    """The result of a fit; every estimator holds one as ``fit_``.
+    """The result of a fit; the attribute ``fit_`` of every fitted estimator.
 
-    Plots, reports, model files and the command line use nothing else.
+    Plots, reports, model files and the command line need no other attribute.
 
     Attributes
     ----------
@@ -40,18 +40,17 @@ class Fit:
     schema : Schema
         The columns; for a relational fit, the signature of the database.
     classes : array or None
-        The classes in sorted order; None if numbers are predicted.
+        The classes in sorted order; None for regression.
     target : str
         Name of the target.
     forest : Forest, or sequence of models
-        The models that predict, after pruning: the final one first, then one per fold. Trees, rule sets or
-        relational trees.
+        The models after pruning: the final one, then one per fold. Trees, rule sets or relational trees.
     grown : Forest, or sequence of models
-        The same models before pruning; their cost is recorded here.
+        The same models before pruning, with the cost of growing them.
     validation : Validation or None
         Out-of-fold predictions and scores; None if fitted with ``cv=None``.
     alpha : float
-        Cost complexity at which the final tree is pruned.
+        Cost-complexity parameter of the final tree.
     chosen_by : PruningTable or None
         The table from which ``alpha`` was chosen (``prune="best"`` or ``"1se"``).
     n_missing : int64 array or None
@@ -95,15 +94,14 @@ class Fit:
 
     @classmethod
     def of_trees(cls, models: Sequence[Any]) -> Self:
-        """Return a fit that holds nothing but the trees of fitted estimators, scikit-learn's or ours."""
+        """Return a fit with only the trees of fitted estimators of scikit-learn or crosscut."""
         if not models:
-            raise ValueError("models is empty; give at least one fitted tree")
+            raise ValueError("models is empty; pass at least one fitted tree")
         first, forest = models[0], Forest([tree_from_sklearn(model) for model in models])
         classes = getattr(first, "classes_", None)
         for model in models:
-            own = getattr(model, "classes_", None)
-            same = model.n_features_in_ == first.n_features_in_ and np.array_equal(own, classes)  # type: ignore[arg-type]
-            if not same:
+            same = np.array_equal(getattr(model, "classes_", None), classes)  # type: ignore[arg-type]
+            if not same or model.n_features_in_ != first.n_features_in_:
                 raise ValueError("models must have the same columns and classes, but they differ")
         schema = getattr(getattr(first, "fit_", None), "schema", None)
         if schema is None:
@@ -148,12 +146,12 @@ class Fit:
 
     @property
     def pruning_table(self) -> PruningTable:
-        """Every pruning of the final tree, with its cross-validated error."""
+        """All prunings of the final tree with their cross-validated errors."""
         return self.validated("pruning_table_").pruning_table if self.chosen_by is None else self.chosen_by
 
 
 def _parameters(model: Estimator) -> dict[str, Any]:
-    """Return the parameters of an estimator; scikit-learn's own way takes as long as growing a small tree."""
+    """Return the parameters of an estimator, faster than scikit-learn's ``get_params``."""
     fields = getattr(type(model), "__dataclass_fields__", None)
     return model.get_params(deep=False) if fields is None else {name: getattr(model, name) for name in fields}
 
@@ -165,23 +163,23 @@ class Fitted(Protocol):
 
 
 def fit_of(fitted: Fitted | Fit) -> Fit:
-    """Return the Fit of a fitted estimator; a Fit stays as it is."""
+    """Return the Fit of a fitted estimator, or the Fit itself."""
     if isinstance(fitted, Fit):
         return fitted
     check_is_fitted(fitted, "fit_")
-    found: Fit = fitted.fit_
-    return found
+    fit: Fit = fitted.fit_
+    return fit
 
 
 class Validated(property):
-    """An attribute of an estimator whose value comes from its cross-validation.
+    """An attribute of an estimator that comes from its cross-validation.
 
     Parameters
     ----------
     of : str
-        The attribute of :class:`crosscut.statistics.validation.Validation`.
+        Attribute of :class:`crosscut.statistics.validation.Validation`.
     doc : str
-        What it is.
+        Docstring of the attribute.
     """
 
     def __init__(self, of: str, doc: str) -> None:
@@ -196,14 +194,14 @@ class Validated(property):
 
 
 class CrossValidated:
-    """What every estimator knows of its error, from the rows that its folds hold out."""
+    """Cross-validation results of an estimator, from the rows that its folds hold out."""
 
     fit_: Fit
 
     cv_scores_ = Validated("scores", "Score of each fold's model on the rows it holds out.")
     cv_score_ = Validated(
         "score",
-        "Accuracy, or R², of all held-out rows together; with a ``scoring``, the mean of ``cv_scores_``.",
+        "Accuracy or R² of all held-out rows together; with a ``scoring``, the mean of ``cv_scores_``.",
     )
     cv_standard_error_ = Validated("standard_error", "Standard error of ``cv_score_``, from the rows.")
     cv_predictions_ = Validated("predictions", "Prediction of every row by the model that holds it out.")
@@ -218,28 +216,28 @@ class CrossValidated:
         *,
         measure: Scoring = None,
     ) -> tuple[float, float]:
-        """Return an interval for the score of models that are trained like this one.
+        """Return a confidence interval for the score of models that are trained like this one.
 
         Parameters
         ----------
         level : float
-            How often it is to cover that score, between 0 and 1.
+            Coverage, between 0 and 1.
         method : {"rows", "bayle", "nested"}
-            Where the standard error comes from: the losses of all rows, their spread within the folds (Bayle
-            et al. 2020), or, for trees, a nested cross-validation (Bates, Hastie and Tibshirani 2021), which
-            also counts that a pruning was chosen.
+            Source of the standard error: the losses of all rows, their variance within the folds (Bayle et
+            al. 2020), or, for trees, a nested cross-validation (Bates, Hastie and Tibshirani 2021), which
+            includes the choice of a pruning.
         X, y, sample_weight : optional
-            The training data, for "nested", which grows the trees that leave out two folds, all at once.
+            The training data for "nested", which grows trees that leave out two folds.
         measure : str, matrix or callable, optional
-            What the interval is of, by default the score: "accuracy" or "r2"; "zero_one", "log" or "brier" of
-            classes, "squared" or "absolute" of numbers; a matrix of costs by class and predicted class; a
-            function ``loss(y_true, y_pred)`` that returns one number per row; or "auc", the mean of the
-            folds' areas under the ROC curve, which has "rows" only.
+            Measure of the interval, by default the score ("accuracy" or "r2"). Others are "zero_one", "log"
+            or "brier" for classes, "squared" or "absolute" for numbers, a matrix of costs by class and
+            predicted class, and a function ``loss(y_true, y_pred)`` that returns one number per row. "auc",
+            the mean area under the ROC curve of the folds, supports only method "rows".
 
         Returns
         -------
         low, high : float
-            Wilson's interval of accuracy and of "zero_one"; else as many standard errors to both sides.
+            Wilson's interval for accuracy and "zero_one", else a symmetric interval.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Predictions with guarantees, as methods of estimators whose folds leave models and held-out rows behind."""
+"""Prediction sets and intervals with guaranteed coverage, as mixins of cross-validated estimators."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class Guaranteed:
-    """An estimator that can say how often its intervals or sets cover."""
+    """Mixin of estimators whose prediction intervals or sets have guaranteed coverage."""
 
     fit_: Fit
-    # values that the folds' models give some rows: (folds, rows, classes or 1)
-    _said_by_folds: Callable[[Any], NDArray[np.float64]]
+    # predictions of the folds' models (folds, rows, classes or 1)
+    _values_by_folds: Callable[[Any], NDArray[np.float64]]
 
     def cv_coverage(self, level: float = 0.9, method: str = "score") -> float:
-        """Return the share of held-out rows that are covered, each by what the rows of other folds allow.
+        """Return the fraction of held-out rows that are covered when calibrated on the rows of other folds.
 
         Parameters
         ----------
         level : float
-            How often intervals or sets are to cover, between 0 and 1.
+            Nominal coverage, between 0 and 1.
         method : {"score", "adaptive"}
-            What makes a class strange, as ``predict_set`` takes it; intervals do not need it.
+            Nonconformity score of classes, as for ``predict_set``; ignored for regression.
 
         Examples
         --------
@@ -46,26 +46,26 @@ class Guaranteed:
 
 
 class PredictsIntervals(Guaranteed):
-    """A regressor that predicts intervals."""
+    """Mixin of regressors that predict intervals."""
 
     def predict_interval(self, X: TableLike, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
-        """Return an interval of each row's target, from the trees of the folds and the rows they hold out.
+        """Return a prediction interval of each row, from the folds' models and their held-out rows.
 
         Parameters
         ----------
         X : array or frame (rows, columns), or Database
-            Rows, or examples, to predict.
+            Rows or examples to predict.
         level : float
-            How often intervals are to cover, between 0 and 1.
+            Coverage, between 0 and 1.
         method : {"cv+", "jackknife+", "minmax"}
-            For rows drawn like the training rows, "cv+" covers at least 2 · level - 1 of the time, less a
-            little for few rows per fold, and about ``level`` in practice; "jackknife+" is the same for
-            ``cv=LeaveOneOut()``; "minmax" is wider and covers at least ``level``.
+            For rows drawn like the training rows, "cv+" covers at least 2 · level - 1 of the time (slightly
+            less with few rows per fold), in practice about ``level``. "jackknife+" is the same for
+            ``cv=LeaveOneOut()``. "minmax" is wider and covers at least ``level``.
 
         Returns
         -------
         float64 array (rows, 2)
-            The low and the high end; infinite if there are too few rows for the level.
+            Lower and upper end; infinite if there are too few rows for the level.
 
         Examples
         --------
@@ -78,31 +78,31 @@ class PredictsIntervals(Guaranteed):
         array([[-0.12,  0.12]])
         """
         cv = fit_of(self).validated("predict_interval()")
-        return intervals(cv, self._said_by_folds(X)[:, :, 0], level, method)
+        return intervals(cv, self._values_by_folds(X)[:, :, 0], level, method)
 
 
 class PredictsSets(Guaranteed):
-    """A classifier that predicts sets of classes."""
+    """Mixin of classifiers that predict sets of classes."""
 
     def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
-        """Return the classes that each row may have, from the trees of the folds and the rows they hold out.
+        """Return the prediction set of each row, from the folds' models and their held-out rows.
 
         Parameters
         ----------
         X : array or frame (rows, columns), or Database
-            Rows, or examples, to classify.
+            Rows or examples to classify.
         level : float
-            How often sets are to hold the true class, between 0 and 1.
+            Coverage of the true class, between 0 and 1.
         method : {"score", "adaptive"}
-            What makes a class strange: a low probability, which gives the smallest sets; or the probability
-            of all classes that are more probable and half its own, which gives larger sets where rows are
-            hard to tell apart (Romano, Sesia and Candès 2020). Both cover at least 2 · level - 1 of the time,
-            less a little for few rows per fold, and about ``level`` or more in practice.
+            Nonconformity score of a class. "score" is 1 minus its probability, which gives the smallest sets.
+            "adaptive" is the probability of all more probable classes plus half its own, which gives larger
+            sets for difficult rows (Romano, Sesia and Candès 2020). Both cover at least 2 · level - 1 of the
+            time (slightly less with few rows per fold), in practice about ``level`` or more.
 
         Returns
         -------
         bool array (rows, classes)
-            Whether a class of ``classes_`` is in the set.
+            Whether each class of ``classes_`` is in the set.
 
         Examples
         --------
@@ -115,4 +115,4 @@ class PredictsSets(Guaranteed):
                [False,  True,  True]])
         """
         cv = fit_of(self).validated("predict_set()")
-        return class_sets(cv, self._said_by_folds(X), level, method)
+        return class_sets(cv, self._values_by_folds(X), level, method)

@@ -1,19 +1,20 @@
-"""The interval of a nested cross-validation (Bates, Hastie and Tibshirani 2021) on an estimator's folds.
+"""Interval of a nested cross-validation (Bates, Hastie and Tibshirani 2021) on an estimator's folds.
 
-What a cross-validation's standard error leaves out is that its rows also train each other's trees. Leaving
-out a second fold shows how much: with d the change of the other rows' mean loss when fold k does not train
-their trees, and u their mean loss less that of fold k,
+The standard error of a cross-validation ignores that held-out rows also train the trees of other folds.
+Leaving out a second fold measures this effect:
 
     squared error = s² / n + (1 - 1 / folds) · mean over k of d (d + 2 u)
 
-s² being the variance of the rows' losses. This is Bates, Hastie and Tibshirani's estimate but for the term
-u² less the variance of fold k's mean loss. Where rows fall into folds at random, it is s² / n on average, up
-to their factor. It carries most of the noise of their estimate, which takes hundreds of repetitions to go.
-The mean over few folds is still noisy, so its own standard error is added, and the result is at least s² / n.
+Here s² is the variance of the rows' losses, d is the change of the other rows' mean loss if fold k does not
+train their trees, and u is the other rows' mean loss minus that of fold k. The estimate of Bates, Hastie and
+Tibshirani also has the term u² minus the variance of fold k's mean loss. With random folds, this term is s² /
+n on average, up to their factor, but it causes most of the noise, which takes hundreds of repetitions to
+remove. Because the mean over few folds is still noisy, its standard error is added. The result is at least s²
+/ n.
 
-Where the folds choose a pruning, the losses are those of trees that chose their own. The final tree's choice,
-from all rows, may be another one. So the squared difference between the two cross-validated scores is added:
-that of trees pruned by their own choice, and that of trees pruned by the final choice.
+If the folds choose a pruning, the losses are those of trees with their own choice, which may differ from the
+choice of the final tree. So the squared difference between two cross-validated scores is added: trees pruned
+by their own choice, and trees pruned by the final choice.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class NestedLosses(NamedTuple):
-    """Losses of the rows, each out of fold, and how those of all other rows change without a fold."""
+    """Out-of-fold losses of the rows, and the change of all other rows' losses without each fold."""
 
     loss: NDArray[np.float64]  # (rows,)
     change: NDArray[np.float64]  # (folds,)
@@ -49,19 +50,19 @@ class NestedLosses(NamedTuple):
 def nested_interval(
     model: TreeEstimator, data: TrainingSet, level: float, measure: Scoring = None
 ) -> tuple[float, float]:
-    """Return the interval of a measure of the estimator's procedure, choice of a pruning included."""
+    """Return the interval of a measure for the whole procedure, including the choice of a pruning."""
     chosen: Validation = model.fit_.validation
-    chosen.interval(level, "rows", measure)  # refuses what is no measure of these rows
+    chosen.interval(level, "rows", measure)  # raises for invalid measures
     partitions, of = _partitions(model.fit_), kind_of(measure)
-    found = [nested_losses(model, data, fold, measure) for fold in partitions]
+    losses = [nested_losses(model, data, fold, measure) for fold in partitions]
     y, weight = data.target.values, data.target.weights
     target = y - y.mean() if of == "score" and data.classes is None else None
-    loss = np.mean([one.loss for one in found], axis=0)
+    loss = np.mean([one.loss for one in losses], axis=0)
     rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1, groups=chosen.groups)
     value, direction = value_of(rows, of)
     added: list[float] = []
-    for fold, (own, change) in zip(partitions, found, strict=True):
-        products = LossSums.of(own, target, weight, fold, len(change)).products[:, 0]
+    for fold, (out_of_fold, change) in zip(partitions, losses, strict=True):
+        products = LossSums.of(out_of_fold, target, weight, fold, len(change)).products[:, 0]
         total, sums = products[:, 0], products @ direction
         others = (sums.sum() - sums) / (total.sum() - total)
         d = direction[1] * change
@@ -80,28 +81,28 @@ def _losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
 def nested_losses(
     model: TreeEstimator, data: TrainingSet, fold: NDArray[np.int64], measure: Scoring = None
 ) -> NestedLosses:
-    """Grow the trees that leave out one or two folds in one pass, and judge the rows they hold out.
+    """Grow the trees that leave out one or two folds in one pass, and evaluate them on the held-out rows.
 
-    Where the pruning is chosen by cross-validation, that is done for each of these trees by the folds that
-    are left: trees that leave out one fold more belong to the pass.
+    If the pruning is chosen by cross-validation, each of these trees chooses its own by the remaining folds.
+    The trees that leave out one more fold are grown in the same pass.
     """
     n_folds, chosen = int(fold.max()) + 1, model.prune in {"best", "1se"}
     sets = [out for size in range(1, 4 if chosen else 3) for out in combinations(range(n_folds), size)]
     tasks = limited(model, Tasks.leaving_out(fold, sets))
     forest = prune_each(model, grow_trees(model, data, tasks))
-    judged = [out for out in sets if len(out) < 3]
+    evaluated = [out for out in sets if len(out) < 3]
     if chosen:
         forest = _each_chosen(model, data, fold, sets, forest)
-    cv = validate(data, tasks.take(range(len(judged))), forest, n_jobs=model.n_jobs)
+    cv = validate(data, tasks.take(range(len(evaluated))), forest, n_jobs=model.n_jobs)
     losses, loss = _losses(cv, measure), np.empty(data.n_rows)
     single = slice(0, int(cv.row_start[n_folds]))
     loss[cv.rows[single]] = losses[single]
     weight = np.ones(data.n_rows) if data.target.weights is None else data.target.weights
-    # a tree that leaves out folds i and j tells of the rows of i without j, and of the rows of j without i
-    task = np.repeat(np.arange(len(judged)), np.diff(cv.row_start))
-    pairs = np.array([out if len(out) == 2 else (-1, -1) for out in judged])[task]
+    # a tree that leaves out folds i and j evaluates the rows of i without j, and the rows of j without i
+    task = np.repeat(np.arange(len(evaluated)), np.diff(cv.row_start))
+    pairs = np.array([out if len(out) == 2 else (-1, -1) for out in evaluated])[task]
     without = np.where(fold[cv.rows] == pairs[:, 0], pairs[:, 1], pairs[:, 0])
-    change = weight[cv.rows] * (losses - loss[cv.rows])  # 0 where one fold is left out
+    change = weight[cv.rows] * (losses - loss[cv.rows])  # 0 if one fold is left out
     total = np.bincount(np.maximum(without, 0), change, minlength=n_folds)
     return NestedLosses(loss, total / (weight.sum() - np.bincount(fold, weight)))
 
@@ -113,7 +114,7 @@ def _each_chosen(
     sets: list[tuple[int, ...]],
     grown: Forest,
 ) -> Forest:
-    """Prune each tree that leaves out one or two folds as a fit to its rows, with the same folds, would."""
+    """Prune each tree that leaves out one or two folds like a fit to its rows with the same folds."""
     number = {frozenset(out): task for task, out in enumerate(sets)}
     assert model.prune == "best" or model.prune == "1se"  # noqa: PLR1714, mypy reads these
     rule = model.prune
@@ -123,28 +124,30 @@ def _each_chosen(
         place = np.full(fold.max() + 1, -1)
         place[left] = np.arange(len(left))
         trees = [number[frozenset(out)], *(number[frozenset((*out, k))] for k in left)]
-        own = Forest(grown.packed.select(trees))
-        cv = validate(data, Tasks.from_folds(place[fold]), own, by=measure_of(model))
+        forest = Forest(grown.packed.select(trees))
+        cv = validate(data, Tasks.from_folds(place[fold]), forest, by=measure_of(model))
         pruned.append(pruned_by(rule, cv.pruning_table, Forest(grown.packed.only(trees[0])))[0])
     return Forest.joined(pruned)
 
 
 def _partitions(fit: Fit) -> list[NDArray[np.int64]]:
-    """Return the fold of every row, once for each time the folds hold all rows out."""
+    """Return the fold of each row, once for each repetition that holds out all rows."""
     cv = fit.validated("cv_interval()")
     n_rows, trained = len(cv.y), fit.grown.packed.n_rows[fit.grown.packed.node_start[:-1]]
     counted = np.ones(n_rows, bool) if cv.weights is None else cv.weights > 0
-    found = [np.full(n_rows, -1)]
+    partitions = [np.full(n_rows, -1)]
     for model in range(1, len(cv.row_start) - 1):
         test = cv.rows[cv.row_start[model] : cv.row_start[model + 1]]
-        if found[-1].min() >= 0:
-            found.append(np.full(n_rows, -1))
-        if np.any(found[-1][test] >= 0) or trained[model] != trained[0] - np.count_nonzero(counted[test]):
+        if partitions[-1].min() >= 0:
+            partitions.append(np.full(n_rows, -1))
+        if np.any(partitions[-1][test] >= 0) or trained[model] != trained[0] - np.count_nonzero(
+            counted[test]
+        ):
             break
-        found[-1][test] = found[-1].max() + 1
+        partitions[-1][test] = partitions[-1].max() + 1
     least = 4 if fit.chosen_by is not None else 3
-    if min(fold.min() for fold in found) < 0 or min(fold.max() + 1 for fold in found) < least:
+    if min(fold.min() for fold in partitions) < 0 or min(fold.max() + 1 for fold in partitions) < least:
         raise ValueError(
             f"method='nested' needs {least} or more folds that hold out every row once and train on the rest"
         )
-    return found
+    return partitions

@@ -1,4 +1,4 @@
-"""The parameters of tree estimators: checked, and as growing takes them."""
+"""Check the parameters of tree estimators and convert them for growing."""
 
 from __future__ import annotations
 
@@ -28,64 +28,64 @@ IN_SKLEARN = (
 
 
 def is_integer(value: object, at_least: int) -> bool:
-    """Whether a parameter is an integer, not a boolean, of at least this size."""
+    """Whether a parameter is an integer, not a boolean, of at least ``at_least``."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= at_least
 
 
 def criterion_of(criterion: str) -> Criterion:
-    """Return the core's name of an estimator's criterion."""
+    """Return the name of a criterion in the core."""
     return "variance" if criterion == "squared_error" else criterion
 
 
 def growth_of(model: TreeEstimator) -> Growth:
-    """Return how tests are made and judged."""
+    """Return the kind of tests and the split criterion."""
     return Growth(criterion_of(model.criterion), model.splits)
 
 
 def sklearn_parameters(model: TreeEstimator) -> dict[str, Any]:
-    """Return the parameters that scikit-learn's trees and forests have, too."""
+    """Return the parameters that scikit-learn's trees and forests also have."""
     named = {name: getattr(model, name) for name in IN_SKLEARN if hasattr(model, name)}
     return named | {"criterion": "entropy" if model.criterion == "gain_ratio" else model.criterion}
 
 
 def limits_of(model: TreeEstimator, n_rows: int) -> Limits:
-    """Return the limits of a task with this many training rows; shares of the rows become numbers."""
+    """Return the limits of a task with ``n_rows`` training rows; fractions become numbers of rows."""
     return given_limits(model).of_rows(n_rows)
 
 
-def has_shares(model: TreeEstimator) -> bool:
+def has_fractions(model: TreeEstimator) -> bool:
     """Whether limits depend on a task's number of rows."""
-    return given_limits(model).has_shares
+    return given_limits(model).has_fractions
 
 
 def measure_of(model: TreeEstimator) -> Measure:
-    """Return what pruning weighs against the number of leaves."""
+    """Return the measure that pruning weighs against the number of leaves."""
     measure: Measure = getattr(model, "prune_by", "impurity")
     return measure
 
 
 def cost_matrix(model: TreeEstimator, classes: NDArray[Any] | None) -> NDArray[np.float64] | None:
-    """Return the cost of each predicted class (columns) for rows of each class (rows), if there is a loss."""
-    given = getattr(model, "loss", None)
-    if given is None or classes is None:
+    """Return the cost by class (rows) and predicted class (columns), or None without a loss."""
+    loss = getattr(model, "loss", None)
+    if loss is None or classes is None:
         return None
     n = len(classes)
-    if isinstance(given, dict):
-        unknown = [key for key in given if key not in classes.tolist()]
+    if isinstance(loss, dict):
+        unknown = [key for key in loss if key not in classes.tolist()]
         if unknown:
             raise ValueError(f"loss names {unknown[0]!r}, which is not among the classes {classes.tolist()}")
-        given = [given.get(name, 1.0) for name in classes.tolist()]
-    cost = np.asarray(given, dtype=np.float64)
+        loss = [loss.get(name, 1.0) for name in classes.tolist()]
+    cost = np.asarray(loss, dtype=np.float64)
     if cost.shape not in {(n,), (n, n)} or not np.all((cost >= 0) & np.isfinite(cost)):
         raise ValueError(
-            f"loss must be {n} costs, or a matrix of costs by class and predicted class ({n}, {n}), all of "
-            f"them finite and from 0, for the classes {classes.tolist()}; {given!r} was given"
+            f"loss must be {n} costs, or a matrix of costs by class and predicted class ({n}, {n}), all "
+            f"finite and >= 0, for the classes {classes.tolist()}, not {loss!r}"
         )
     return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
 
 
 def given_limits(model: TreeEstimator) -> Limits:
-    """Return the limits as they are given, perhaps as shares of the rows."""
+    """Return the limits as given, possibly as fractions of the rows."""
     split, leaf = (
         count if isinstance(count, float) else int(count)
         for count in (model.min_samples_split, model.min_samples_leaf)
@@ -95,7 +95,7 @@ def given_limits(model: TreeEstimator) -> Limits:
 
 
 def check_parameters(model: BaseEstimator) -> None:
-    """Refuse parameters that mean nothing, saying what would."""
+    """Raise for invalid parameters, naming valid values."""
     classifies = isinstance(model, ClassifierMixin)
     choices: dict[str, tuple[str | None, ...]] = {
         "criterion": CLASS_CRITERIA if classifies else ("squared_error",),
@@ -107,24 +107,26 @@ def check_parameters(model: BaseEstimator) -> None:
         if (model.prune_by == "loss") != (model.loss is not None):
             raise ValueError(
                 f"prune_by='loss' and loss belong together, but prune_by={model.prune_by!r} and "
-                f"loss={model.loss!r} were given"
+                f"loss={model.loss!r}; set both or neither"
             )
         if model.loss is not None and model.prune == "pessimistic":
-            raise ValueError("prune='pessimistic' estimates errors, not costs; with loss, use best or 1se")
+            raise ValueError(
+                "prune='pessimistic' estimates errors, not costs; with a loss, use 'best' or '1se'"
+            )
     for name, allowed in choices.items():
         if getattr(model, name) not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")
+            raise ValueError(f"{name} must be one of {allowed}, not {getattr(model, name)!r}")
     if model.max_depth is not None and not is_integer(model.max_depth, 1):
-        raise ValueError(f"max_depth must be None or an integer from 1, but {model.max_depth!r} was given")
+        raise ValueError(f"max_depth must be None or an integer >= 1, not {model.max_depth!r}")
     for name, at_least, at_most in (("min_samples_split", 2, 1.0), ("min_samples_leaf", 1, 1.0 - 1e-16)):
         value = getattr(model, name)
         if not is_integer(value, at_least) and not (isinstance(value, float) and 0 < value <= at_most):
             raise ValueError(
-                f"{name} must be an integer from {at_least} or a share of the rows, but {value!r} was given"
+                f"{name} must be an integer >= {at_least} or a fraction of the rows, not {value!r}"
             )
     for name in ("min_impurity_decrease", "ccp_alpha"):
         value = getattr(model, name)
         if not isinstance(value, (int, float, np.number)) or not value >= 0:
-            raise ValueError(f"{name} must be a number from 0, but {value!r} was given")
+            raise ValueError(f"{name} must be a number >= 0, not {value!r}")
     if model.prune in {"best", "1se"} and model.cv is None:
-        raise ValueError(f"prune={model.prune!r} chooses by cross-validation; give cv, for example cv=10")
+        raise ValueError(f"prune={model.prune!r} chooses by cross-validation; set cv, for example cv=10")

@@ -1,4 +1,4 @@
-"""What model files of all learners have in common; everything read is checked first."""
+"""Common parts of the model files of all learners; everything read is checked."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _KINDS = ("numeric", "boolean", "date", "nominal")
 
 
 class ModelFileError(ValueError):
-    """The file is not a model file, or is damaged, or comes from a later version."""
+    """The file is not a model file, is damaged, or has another format version."""
 
 
 def need(holds: object, what: str) -> None:
-    """Raise an error unless a condition on the file holds."""
+    """Raise ModelFileError unless a condition on the file holds."""
     if not bool(holds):
         raise ModelFileError(f"the model is damaged: {what}")
 
 
 def check_types(arrays: Mapping[str, NDArray[Any]], types: Mapping[str, Any]) -> None:
-    """Check that arrays are present and of the right type."""
+    """Check that arrays are present and have the right type."""
     for name, kind in types.items():
         need(name in arrays and arrays[name].dtype == kind, f"array {name!r} is missing or of the wrong type")
 
 
 def spans(start: NDArray[Any], end: int) -> bool:
-    """Whether offsets cover everything up to an end."""
+    """Whether offsets start at 0, end at ``end`` and never decrease."""
     return len(start) >= 2 and start[0] == 0 and start[-1] == end and bool(np.all(np.diff(start) >= 0))
 
 
 def described(model: BaseEstimator, fit: Fit) -> dict[str, Any]:
-    """Return what every header contains: the kind of the model, its parameters, columns and classes."""
+    """Return the common part of headers: kind of the model, parameters, columns and classes."""
     schema = fit.schema
     return {
         "crosscut": crosscut.__version__,
@@ -62,21 +62,21 @@ def described(model: BaseEstimator, fit: Fit) -> dict[str, Any]:
 
 
 def plain_parameters(model: BaseEstimator) -> dict[str, Any]:
-    """Return the parameters that are stored: not objects such as splitters, nor what suits one machine."""
-    given = model.get_params(deep=False).items()
-    return {name: value for name, value in given if _is_plain(value) and name != "n_jobs"}
+    """Return the parameters to store, without ``n_jobs`` and objects such as splitters."""
+    parameters = model.get_params(deep=False).items()
+    return {name: value for name, value in parameters if _is_plain(value) and name != "n_jobs"}
 
 
-def set_parameters(model: BaseEstimator, given: dict[str, Any]) -> None:
-    """Set the parameters from a file; their names are checked here, their values are not."""
-    unknown = set(given) - set(model.get_params(deep=False)) | set(given) & {"n_jobs"}
-    known = not unknown and all(_is_plain(value) for value in given.values())
-    need(known, f"the parameters {sorted(unknown) or given} are unknown")
-    model.set_params(**given)
+def set_parameters(model: BaseEstimator, parameters: dict[str, Any]) -> None:
+    """Set the parameters from a file; checks their names and types, not their values."""
+    unknown = set(parameters) - set(model.get_params(deep=False)) | set(parameters) & {"n_jobs"}
+    known = not unknown and all(_is_plain(value) for value in parameters.values())
+    need(known, f"the parameters {sorted(unknown) or parameters} are unknown")
+    model.set_params(**parameters)
 
 
 def read_described(header: dict[str, Any], model: BaseEstimator) -> tuple[Schema, NDArray[Any] | None]:
-    """Restore what `described` wrote; the names of parameters are checked here, their values are not."""
+    """Restore the parameters, columns and classes that `described` returned."""
     set_parameters(model, header["parameters"])
     schema = _schema(header["columns"])
     model.n_features_in_ = len(schema)
@@ -97,20 +97,22 @@ def _schema(columns: dict[str, Any]) -> Schema:
     need(different, "the names of the columns are not distinct strings")
     need(all(kind in _KINDS for kind in kinds), f"the kinds of the columns are not among {_KINDS}")
     values = tuple(tuple(_read_values(stored).tolist()) for stored in categories)
-    for kind, own in zip(kinds, values, strict=True):
-        need(kind == "nominal" or not own, "a column that is not nominal has categories")
-        need(len(set(own)) == len(own), "the categories of a column are not distinct")
+    for kind, labels in zip(kinds, values, strict=True):
+        need(kind == "nominal" or not labels, "a column that is not nominal has categories")
+        need(len(set(labels)) == len(labels), "the categories of a column are not distinct")
     return Schema(tuple(names), tuple(kinds), values, bool(columns["named"]))
 
 
 def _written(values: NDArray[Any]) -> dict[str, Any]:
-    """Return classes or categories as JSON, with their type."""
+    """Return classes or categories with their type for JSON."""
     listed = values.tolist()
     if values.dtype.kind in "iufbU":
         return {"type": values.dtype.str.lstrip("<=|>"), "values": listed}
     if not all(isinstance(value, str | int | float | bool) for value in listed):
         kind = next(type(v).__name__ for v in listed if not isinstance(v, str | int | float | bool))
-        raise TypeError(f"classes and categories of type {kind} cannot be saved; text and numbers can")
+        raise TypeError(
+            f"classes and categories of type {kind} cannot be saved; convert them to text or numbers"
+        )
     return {"type": "object", "values": listed}
 
 
@@ -149,7 +151,7 @@ def read_held_out(
 ) -> tuple[HeldOut, NDArray[Any]]:
     """Return the leaves that held-out rows reach, and the target of all rows.
 
-    ``is_leaf`` marks the leaves of every tree.
+    ``is_leaf`` marks the leaves of each tree.
     """
     y = arrays["y"]
     rows, start, leaf = (arrays[f"held_out_{name}"] for name in ("rows", "start", "leaf"))
@@ -165,9 +167,9 @@ def read_held_out(
         and bool(np.all(np.isfinite(y)))
         and (classes is None or bool(np.all((y >= 0) & (y < len(classes)))))
     )
-    need(sound, "the held-out rows do not fit together")
-    for own, (begin, end) in zip(is_leaf, pairwise(start), strict=True):
+    need(sound, "the arrays of held-out rows are inconsistent")
+    for leaves, (begin, end) in zip(is_leaf, pairwise(start), strict=True):
         reached = leaf[begin:end]
-        inside = np.all((reached >= 0) & (reached < len(own)))
-        need(inside and own[reached].all(), "a held-out row is not in a leaf")
+        inside = np.all((reached >= 0) & (reached < len(leaves)))
+        need(inside and leaves[reached].all(), "a held-out row is not in a leaf")
     return HeldOut(rows, start, leaf), y

@@ -1,4 +1,4 @@
-"""Out-of-fold results of a forest whose rows are not held in memory."""
+"""Out-of-fold results of a forest whose training rows are not in memory."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class HeldOutRows:
-    """Leaf, target, fold, weight and group of rows, by the number of the first row of their batch."""
+    """Leaf, target, fold, weight and group of the rows of each batch, by its first row."""
 
     batches: dict[int, tuple[NDArray[Any] | None, ...]] = field(default_factory=dict)
 
 
 @dataclass
 class HeldOutPass:
-    """Find the leaf of every row in the tree that holds it out."""
+    """Find the leaf of each row in the tree that holds it out."""
 
     name: str
     coded: Packed
@@ -43,22 +43,22 @@ class HeldOutPass:
     n_jobs: int | None = None
 
     def start(self) -> HeldOutRows:
-        """Start without rows."""
+        """Return empty results."""
         return HeldOutRows()
 
     def add(self, sums: HeldOutRows, batch: Batch) -> None:
-        """Send rows down their trees."""
+        """Find the leaves of a batch."""
         leaf = _leaves(self, batch)
         sums.batches[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight, batch.keys)
 
     def merge(self, sums: HeldOutRows, others: HeldOutRows) -> HeldOutRows:
-        """Combine the batches of two parts."""
+        """Combine the batches of two parts of the data."""
         return HeldOutRows(sums.batches | others.batches)
 
 
 @dataclass
 class PruningSums:
-    """Losses of every pruning; None before there are any rows."""
+    """Losses of every pruning; None without rows."""
 
     losses: Losses | None = None
 
@@ -76,14 +76,14 @@ class PruningPass:
     against: int | None = None
 
     def start(self) -> PruningSums:
-        """Start with sums of zero."""
+        """Return empty sums."""
         return PruningSums()
 
     def add(self, sums: PruningSums, batch: Batch) -> None:
         """Add the losses of a batch."""
         held_out = by_fold(_leaves(self, batch), batch.fold, self.n_folds)
-        found = self.prunings.losses(held_out, batch.target, batch.weight, against=self.against)
-        sums.losses = found if sums.losses is None else sums.losses + found
+        losses = self.prunings.losses(held_out, batch.target, batch.weight, against=self.against)
+        sums.losses = losses if sums.losses is None else sums.losses + losses
 
     def merge(self, sums: PruningSums, others: PruningSums) -> PruningSums:
         """Add up the losses of two parts of the data."""
@@ -94,22 +94,22 @@ class PruningPass:
 
 @dataclass
 class LossPass:
-    """Add up the losses of the held-out rows, exactly: the order of rows does not matter."""
+    """Add up the losses of the held-out rows exactly, so the order of rows has no effect."""
 
     name: str
-    decided: NDArray[Any]  # what each node predicts
+    decided: NDArray[Any]  # prediction of each node
     coded: Packed
     coding: Coding
     n_folds: int
-    units: tuple[int, int]  # exponents: weights and deviations of targets are below 2 to these
+    units: tuple[int, int]  # exponents: weights and deviations of targets are below 2 ** exponent
     n_jobs: int | None = None
 
     def start(self) -> list[LossSums]:
-        """Return no sums."""
+        """Return empty sums."""
         return []
 
     def add(self, sums: list[LossSums], batch: Batch) -> None:
-        """Add the losses of a batch: without weights and, if there are any, with them."""
+        """Add the losses of a batch, without weights and with weights if there are any."""
         node = held_out_nodes(self.coded, self.coding, batch, self.n_folds, self.n_jobs)
         decided, centred, (heaviest, largest) = self.decided[node], None, self.units
         if self.coding.classes is None:
@@ -118,11 +118,11 @@ class LossPass:
         else:
             loss = (batch.target != decided).astype(np.float64)
         weights = [None] if batch.weight is None else [None, np.ldexp(batch.weight, -heaviest)]
-        found = [
+        added = [
             LossSums.of(loss, centred, weight, batch.fold, self.n_folds, groups=batch.keys, exact=True)
             for weight in weights
         ]
-        sums[:] = self.merge(sums, found)
+        sums[:] = self.merge(sums, added)
 
     def merge(self, sums: list[LossSums], others: list[LossSums]) -> list[LossSums]:
         """Add up the losses of two parts of the data."""
@@ -130,7 +130,7 @@ class LossPass:
 
 
 class StreamValidation(TreeValidation):
-    """Out-of-fold results; those that need every row take one more pass when first used."""
+    """Out-of-fold results; those that need each row take one more pass when first used."""
 
     def __init__(
         self,
@@ -157,15 +157,14 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def _every_row(self) -> HeldOutRows:
-        found: HeldOutRows = self._run(
-            HeldOutPass("out-of-fold", self._coded, self._coding, self._n_folds, self._n_jobs)
-        )
-        return found
+        one_pass = HeldOutPass("out-of-fold", self._coded, self._coding, self._n_folds, self._n_jobs)
+        rows: HeldOutRows = self._run(one_pass)
+        return rows
 
     def _run(self, one_pass: Any) -> Any:
         if self._rows is None:
             raise AttributeError(
-                "out-of-fold results of a stream need its rows, which are not pickled with a model"
+                "out-of-fold results of a stream need its rows, which are not pickled with a model; fit again"
             )
         return self._rows.run(one_pass)
 
@@ -175,17 +174,17 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def held_out(self) -> HeldOut:  # type: ignore[override]
-        """Leaves of the held-out rows; needs 13 bytes per row, 8 more with weights, and with groups."""
+        """Leaves of the held-out rows: 13 bytes per row, plus 8 each for weights and groups."""
         return by_fold(self._column(0), self._column(2), self._n_folds)
 
     @property
     def rows(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """The rows that the trees hold out, tree by tree."""
+        """The held-out rows of each tree, tree by tree."""
         return self.held_out.rows
 
     @property
     def row_start(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """Where the rows of each tree begin."""
+        """First position of each tree in ``rows``."""
         return self.held_out.row_start
 
     @cached_property
@@ -207,7 +206,7 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def pruning_table(self) -> PruningTable:
-        """The cross-validated pruning table, from two more passes: losses, and products with the lowest."""
+        """The cross-validated pruning table, computed by two more passes."""
         return table_from(self._losses, self.forest.packed, self._coding.n_classes, self.prune_by)
 
     def _losses(self, prunings: Prunings, against: int | None = None) -> Losses:
@@ -223,7 +222,7 @@ class StreamValidation(TreeValidation):
 
 
 def _leaves(one_pass: HeldOutPass | PruningPass, batch: Batch) -> NDArray[np.int32]:
-    """Leaf of each row in the tree that holds it out."""
+    """Return the leaf of each row in the tree that holds it out."""
     coded = one_pass.coded
     node = held_out_nodes(coded, one_pass.coding, batch, one_pass.n_folds, one_pass.n_jobs)
     return (node - coded.node_start[1 + batch.fold.astype(np.int64)]).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Training rows that are not held in memory; a rule assigns them to folds."""
+"""Training rows that are not in memory; a rule assigns them to folds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, has_shares, is_integer, limits_of, measure_of
+from crosscut.training.parameters import growth_of, has_fractions, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -35,45 +35,47 @@ if TYPE_CHECKING:
     from crosscut.typing import ColumnLike, TableLike, TreeEstimator
 
 
-def weighed(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:
-    """Return what grids depend on if sample weights are multiplied by class weights."""
+def with_class_weights(totals: Totals, class_weights: NDArray[np.float64] | None) -> Totals:
+    """Return the totals if sample weights are multiplied by class weights."""
     if class_weights is None:
         return totals
     low, high = totals.weight.times(Bits.of(class_weights))
-    return replace(totals, weight=Bits(low, high + 1))  # products are rounded, perhaps to a power of two
+    return replace(
+        totals, weight=Bits(low, high + 1)
+    )  # one more bit, because products may round up to a power of two
 
 
 @dataclass
 class BalancedPass:
-    """Another pass, over rows with other class weights; None if rows count the same."""
+    """Wrapper that runs a pass with other class weights; None if all weights are 1."""
 
-    own: Any
+    wrapped: Any
     class_weights: NDArray[np.float64] | None
 
     @property
     def name(self) -> str:
         """Name of the pass."""
-        return str(self.own.name)
+        return str(self.wrapped.name)
 
     def start(self) -> Any:
-        """Start it."""
-        return self.own.start()
+        """Return empty sums."""
+        return self.wrapped.start()
 
     def add(self, sums: Any, batch: Batch) -> None:
-        """Add a batch with its weights."""
+        """Add a batch with the class weights."""
         weight = None
         if self.class_weights is not None:
             weight = self.class_weights[batch.target]
             weight = weight if batch.sample_weight is None else weight * batch.sample_weight
-        self.own.add(sums, replace(batch, weight=weight))
+        self.wrapped.add(sums, replace(batch, weight=weight))
 
     def merge(self, sums: Any, others: Any) -> Any:
-        """Add up."""
-        return self.own.merge(sums, others)
+        """Return the total of two sums."""
+        return self.wrapped.merge(sums, others)
 
 
 class BalancedRows(NamedTuple):
-    """The rows of a stream, with other class weights."""
+    """The rows of a stream with other class weights."""
 
     rows: Any
     class_weights: NDArray[np.float64] | None
@@ -93,7 +95,7 @@ class StreamedSet:
     coding: Coding
     grids: Grids | None
     folds: FoldRule
-    name: str  # of the target
+    name: str  # name of the target
     gather: bool = True
 
     @classmethod
@@ -111,8 +113,8 @@ class StreamedSet:
         coding: Coding = rows.coding
         rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
-            raise ValueError(f"cv asks for {folds.n_folds} folds, but there are only {coding.n_rows} rows")
-        totals = weighed(rows.totals, coding.class_weights)
+            raise ValueError(f"cv={folds.n_folds} folds exceed the {coding.n_rows} rows; use a smaller cv")
+        totals = with_class_weights(rows.totals, coding.class_weights)
         grids = Grids.of(totals, numbers=not classifies, weighted=coding.weighted)
         return cls(model, stream, rows, coding, grids, folds, target)
 
@@ -132,9 +134,9 @@ class StreamedSet:
         return self.coding.n_missing
 
     def limits(self) -> tuple[Limits, ...]:
-        """Limits of every task; shares of its rows become numbers."""
+        """Return the limits of each task; fractions become numbers of rows."""
         sizes = [self.coding.n_rows] * (self.folds.n_folds + 1)
-        if has_shares(self.model):
+        if has_fractions(self.model):
             sizes = self._class_counts.sum(axis=1).tolist()
         return tuple(limits_of(self.model, size) for size in sizes)
 
@@ -149,7 +151,7 @@ class StreamedSet:
     def grow(self) -> Forest:
         """Grow all tasks.
 
-        Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
+        With balanced class weights, which depend on the rows of a task, tasks are grown one by one.
         """
         limits = self.limits()
         if getattr(self.model, "class_weight", None) != "balanced":
@@ -163,20 +165,20 @@ class StreamedSet:
         return forest
 
     def _grow_balanced(self, task: int, limits: tuple[Limits, ...]) -> Forest:
-        """Grow one task, the others staying leaves, with class weights of its own rows."""
+        """Grow one task with the class weights of its rows; the other tasks remain leaves."""
         counts = self._class_counts[task]
         weights = np.ones(len(counts))
         weights[counts > 0] = counts.sum() / (np.count_nonzero(counts) * counts[counts > 0])
         counted = self.coding.roles.weight is None and bool(np.all(weights == 1))
         rows = BalancedRows(self.rows, None if counted else weights)
-        grids = Grids.of(weighed(self.rows.totals, weights), numbers=False, weighted=not counted)
+        grids = Grids.of(with_class_weights(self.rows.totals, weights), numbers=False, weighted=not counted)
         others = replace(limits[task], max_depth=0)
-        own = tuple(limit if t == task else others for t, limit in enumerate(limits))
-        grown = self._grow(rows, grids, own, suffix=f".{task}")
+        of_task = tuple(limit if t == task else others for t, limit in enumerate(limits))
+        grown = self._grow(rows, grids, of_task, suffix=f".{task}")
         return Forest(grown.packed.only(task), grown.work)
 
     def _grow(self, rows: Any, grids: Grids | None, limits: tuple[Limits, ...], suffix: str = "") -> Forest:
-        """Grow the tasks; leaf values that are not counts take one more pass."""
+        """Grow the tasks; leaf values that are not counts need one more pass."""
         model = self.model
         growth = growth_of(model)
         plan = Plan(
@@ -203,7 +205,7 @@ class StreamedSet:
             for name in ("bundles", "rows", "passes", "seconds")
         }
         if any(tree.subtrees for tree in state.trees):
-            del work["rows"]  # not known level by level for gathered bundles
+            del work["rows"]  # unknown by level for gathered bundles
         if grids is not None:
             coded = coded_trees(packed, self.coding)
             sums = rows.run(LeafPass("leaves", coded, self.coding, grids, model.n_jobs))
@@ -213,11 +215,11 @@ class StreamedSet:
         return Forest(packed, work)
 
     def validate(self, forest: Forest) -> StreamValidation:
-        """Return the out-of-fold results; the losses of the held-out rows take one pass."""
+        """Return the out-of-fold results, after one pass for the losses of the held-out rows."""
         packed, n_jobs = forest.packed, self.model.n_jobs
         decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
         coded, n_folds = coded_trees(packed, self.coding), self.folds.n_folds
-        totals = weighed(self.rows.totals, self.coding.class_weights)
+        totals = with_class_weights(self.rows.totals, self.coding.class_weights)
         units = (totals.weight.high, 0 if self.classes is not None else totals.target.high + 1)
         one_pass = LossPass("losses", decided, coded, self.coding, n_folds, units, n_jobs)
         return StreamValidation(
@@ -242,7 +244,7 @@ class FoldSizePass:
     name: str = "fold sizes"
 
     def start(self) -> NDArray[np.int64]:
-        """Return zeros."""
+        """Return zero counts."""
         return np.zeros((max(1, self.n_folds), max(1, self.n_classes)), np.int64)
 
     def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
@@ -252,22 +254,21 @@ class FoldSizePass:
         sums += np.bincount(cell, minlength=sums.size).reshape(sums.shape)
 
     def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add up."""
+        """Return the total of two sums."""
         return sums + others
 
 
-def _check_names(**given: Any) -> None:
+def _check_names(**names: object) -> None:
     """Check that arguments are names of columns; y is required."""
-    for role, name in given.items():
+    for role, name in names.items():
         if not isinstance(name, str) and (name is not None or role == "y"):
             raise TypeError(
-                f"{role} must be the name of a column when X is not held in memory, but "
-                f"{type(name).__name__} was given"
+                f"{role} must be the name of a column if X is not in memory, not {type(name).__name__}"
             )
 
 
 def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRule:
-    """Return the folds of a number, or of a splitter that needs only a row's number, class or group."""
+    """Return the rule of a number of folds, or of a splitter by row numbers, classes or groups."""
     from sklearn import model_selection as ms
 
     cv, stratified, in_order, random_state = model.cv, classifies and not grouped, False, model.random_state
@@ -281,8 +282,7 @@ def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRul
         ):
             raise ValueError(
                 "cv must be None, a number of folds, KFold, StratifiedKFold (for classes) or GroupKFold "
-                f"(with groups) when X is not held in memory, but {cv!r} was given"
-                + (" with groups" if grouped else "")
+                f"(with groups) if X is not in memory, not {cv!r}" + (" with groups" if grouped else "")
             )
         stratified = kind is ms.StratifiedKFold
         in_order = kind is ms.KFold and not cv.shuffle
@@ -292,10 +292,10 @@ def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRul
 
 
 def _class_weight(model: TreeEstimator) -> Any:
-    """Return the class weights as a role of the target: "balanced", or pairs of class and weight."""
-    given = getattr(model, "class_weight", None)
-    if given is None or given == "balanced":
-        return given
-    if not isinstance(given, dict):
-        raise TypeError(f"class_weight must be a dict, 'balanced' or None, but {given!r} was given")
-    return tuple(given.items())
+    """Return the class weights for :class:`Roles`: "balanced", or pairs of class and weight."""
+    weights = getattr(model, "class_weight", None)
+    if weights is None or weights == "balanced":
+        return weights
+    if not isinstance(weights, dict):
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {weights!r}")
+    return tuple(weights.items())

@@ -1,4 +1,4 @@
-"""Training trees: a training set and its tasks in, a Fit out."""
+"""Train trees: grow, prune and validate them for an estimator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crosscut.training.parameters import (
     cost_matrix,
     given_limits,
     growth_of,
-    has_shares,
+    has_fractions,
     limits_of,
     measure_of,
 )
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
-    """Whether a tree may depend on classes that none of its training rows has."""
+    """Whether a tree may depend on classes that do not occur in its training rows."""
     return target.n_classes > 2 and growth.splits == "binary" and "nominal" in table.kinds
 
 
@@ -58,7 +58,7 @@ def grow_own_classes(
 ) -> Forest:
     """Grow each task with only the classes present in its training rows.
 
-    The number of classes decides which subsets of categories are tried (docs/semantics.md), and nothing else.
+    The number of classes affects only which subsets of categories are tried (docs/semantics.md).
     """
     if not classes_matter(table, target, growth):
         return grow(table, target, tasks, growth, n_jobs=n_jobs)
@@ -69,17 +69,17 @@ def grow_own_classes(
     for task, has in enumerate(trained):
         together.setdefault(has.tobytes(), []).append(task)
     forests = []
-    for own in together.values():
-        kept = classes[trained[own[0]]]
+    for same in together.values():
+        kept = classes[trained[same[0]]]
         code = np.zeros(target.n_classes, np.int32)
         code[kept] = np.arange(len(kept))
-        own_target = replace(target, values=code[target.values], n_classes=len(kept))
-        part = grow(table, own_target, tasks.take(own), growth, n_jobs=n_jobs)
+        fewer = replace(target, values=code[target.values], n_classes=len(kept))
+        part = grow(table, fewer, tasks.take(same), growth, n_jobs=n_jobs)
         value = np.zeros((len(part.packed.value), target.n_classes))
         value[:, kept] = part.packed.value
         forests.append(Forest(replace(part.packed, value=value), part.work))
     joined = Forest.joined(forests)
-    order = np.argsort([task for own in together.values() for task in own])
+    order = np.argsort([task for same in together.values() for task in same])
     return Forest(joined.packed.select(order.tolist()), joined.work)
 
 
@@ -94,23 +94,23 @@ class Leaves:
 
 
 def held_out_rows(data: TrainingSet, tasks: Tasks, task: int) -> tuple[Any, NDArray[Any]]:
-    """Return the rows that a task holds out, and their labels."""
+    """Return the rows that a task holds out and their labels."""
     rows = tasks.test_rows(task)
     return _safe_indexing(data.X, rows), data.labels[rows]
 
 
 def held_out_leaves(fit: Fit, task: int) -> tuple[Leaves, NDArray[Any]]:
-    """Return the rows of a stream that a task holds out, and their labels."""
+    """Return the rows of a stream that a task holds out and their labels."""
     validation: Any = fit.validation
-    own = validation.held_out.of(task)
-    y = validation.y[validation.rows[own]]
-    return Leaves(validation.held_out.leaf[own]), y if fit.classes is None else fit.classes[y]
+    of_task = validation.held_out.of(task)
+    y = validation.y[validation.rows[of_task]]
+    return Leaves(validation.held_out.leaf[of_task]), y if fit.classes is None else fit.classes[y]
 
 
 def with_scores(model: Estimator, fit: Fit, rows_of: Callable[[int], tuple[Any, NDArray[Any]]]) -> Fit:
-    """Return the fit with the folds scored by ``scoring``, if that is given.
+    """Return the fit with fold scores by the estimator's ``scoring``, if it has one.
 
-    ``rows_of(task)`` are the rows that a task holds out, and their labels.
+    ``rows_of(task)`` returns the rows that a task holds out and their labels.
     """
     if model.scoring is None or fit.validation is None:
         return fit
@@ -140,9 +140,9 @@ def train(
     Parameters
     ----------
     model : TreeClassifier or TreeRegressor
-        Its parameters are used, and it is given the columns of X.
+        The estimator; its attributes for the columns of X are set.
     X, y, sample_weight, groups
-        As ``fit`` takes them, in memory or not.
+        As for ``fit``, in memory or not.
     """
     check_parameters(model)
     if Stream.takes(X, y):
@@ -150,8 +150,8 @@ def train(
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
     grown = grow_trees(model, data, tasks)
-    judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
-    fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else judge)
+    evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+    fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else evaluate)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
@@ -164,8 +164,8 @@ def train_together(
 ) -> None:
     """Fit estimators that differ only in criterion, limits and pruning, on the same folds.
 
-    The rows are read once, and the trees of all limits of a criterion are grown at once. Their forests do not
-    record the work of growing, which they share.
+    The rows are read once, and all trees of a criterion are grown together. The forests do not record the
+    work of growing, because they share it.
     """
     first = models[0]
     for model in models:
@@ -176,7 +176,7 @@ def train_together(
     for model in models:
         by_growth.setdefault(growth_of(model), []).append(model)
     for same in by_growth.values():
-        if getattr(first, "class_weight", None) == "balanced":  # weights depend on the rows of a task
+        if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
             grown = [grow_trees(model, data, limited(model, tasks)) for model in same]
         else:
             crossed = tasks.with_limits([given_limits(model) for model in same])
@@ -190,15 +190,15 @@ def train_together(
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(first, name):
                     setattr(model, name, getattr(first, name))
-            judge = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
-            fit = _fit(model, data, forest, None if tasks.n_tasks == 1 else judge)
+            evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+            fit = _fit(model, data, forest, None if tasks.n_tasks == 1 else evaluate)
             model.fit_ = with_scores(model, fit, partial(held_out_rows, data, tasks))
 
 
 def _train_streamed(
     model: TreeEstimator, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
 ) -> Fit:
-    """Train on data that is not held in memory."""
+    """Train on data that is not in memory."""
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
@@ -208,7 +208,7 @@ def _train_streamed(
 
 
 def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
-    """Return an unfitted copy of a tree estimator, checked, that grows its final tree only."""
+    """Return a checked, unfitted copy of a tree estimator that grows only the final tree."""
     model = clone(tree).set_params(cv=None, **parameters)
     check_parameters(model)
     return model
@@ -216,8 +216,7 @@ def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
 
 def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    given = given_limits(model)
-    limits = None if given.has_shares else given
+    limits = None if has_fractions(model) else given_limits(model)
     tasks = Tasks.of_target(
         model.cv,
         data.target,
@@ -232,8 +231,8 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
 
 
 def limited(model: TreeEstimator, tasks: Tasks) -> Tasks:
-    """Return the tasks with the limits of an estimator; shares of the rows are those of a task's own."""
-    if not has_shares(model):
+    """Return the tasks with the limits of an estimator; fractions refer to the rows of each task."""
+    if not has_fractions(model):
         return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
     sizes = [tasks.n_train_rows(task) for task in range(tasks.n_tasks)]
     return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
@@ -242,7 +241,7 @@ def limited(model: TreeEstimator, tasks: Tasks) -> Tasks:
 def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
     """Grow all tasks, without pruning.
 
-    Balanced class weights are those of a task's own rows, so that such tasks are grown one by one.
+    With balanced class weights, which depend on the rows of a task, tasks are grown one by one.
     """
     growth = growth_of(model)
     table, target, n_jobs = data.table, data.target, model.n_jobs
@@ -259,7 +258,7 @@ def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
 
 
 def with_loss(model: TreeEstimator, forest: Forest, classes: NDArray[Any] | None) -> Forest:
-    """Return the same trees, whose leaves predict by the estimator's ``loss`` if it has one."""
+    """Return the trees with predictions that minimise the estimator's ``loss``, if it has one."""
     cost = cost_matrix(model, classes)
     return forest if cost is None else Forest(replace(forest.packed, loss=cost), forest.work)
 
@@ -272,17 +271,17 @@ def validate(
     n_jobs: int | None = None,
     by: Measure = "impurity",
 ) -> TreeValidation:
-    """Send the held-out rows down their trees."""
+    """Return the out-of-fold results of a forest."""
     held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
-    found = TreeValidation(
+    validation = TreeValidation(
         forest, held_out, data.target.values, data.classes, data.target.weights, prune_by=by
     )
-    found.groups = tasks.groups
-    return found
+    validation.groups = tasks.groups
+    return validation
 
 
 def prune_each(model: TreeEstimator, forest: Forest) -> Forest:
-    """Prune each tree by itself if the parameters say so; otherwise return the same forest."""
+    """Prune each tree on its own by ``ccp_alpha`` and ``prune="pessimistic"``."""
     if model.ccp_alpha > 0:
         forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
     return pessimistic(forest) if model.prune == "pessimistic" else forest
@@ -292,16 +291,16 @@ def _fit(
     model: TreeEstimator,
     data: TrainingSet | StreamedSet,
     grown: Forest,
-    judge: Callable[[Forest], TreeValidation] | None,
+    evaluate: Callable[[Forest], TreeValidation] | None,
 ) -> Fit:
-    """Prune the trees and judge them; if the parameters say so, prune by the folds and judge again."""
+    """Prune and evaluate the trees; with ``prune="best"`` or ``"1se"``, choose a pruning by the folds."""
     forest, alpha, table = prune_each(model, grown), float(model.ccp_alpha), None
-    validation = judge(forest) if judge else None
+    validation = evaluate(forest) if evaluate else None
     if validation and model.prune in {"best", "1se"}:
         table = validation.pruning_table
         row = table.choose(model.prune)
         alpha = max(alpha, float(table.alpha[row]))
-        if isinstance(data, StreamedSet):  # held-out rows are read once more
+        if isinstance(data, StreamedSet):  # reads the held-out rows again
             forest = pruned_by(model.prune, table, forest)[0]
             validation = data.validate(forest)
         else:
@@ -313,7 +312,7 @@ def _fit(
 
 
 def pruned_by(rule: Literal["best", "1se"], table: PruningTable, forest: Forest) -> tuple[Forest, float]:
-    """Prune the final tree at the chosen alpha, and the folds' trees where the table pruned them."""
+    """Prune the final tree at the chosen alpha, and the fold trees as in that row of the table."""
     row = table.choose(rule)
     inner = table.tests_kept(forest.packed, row)
     return Forest(forest.packed.cut(inner)[0], forest.work), float(table.alpha[row])

@@ -1,4 +1,4 @@
-"""The user's table and target, checked and encoded, and the tasks of a cross-validation."""
+"""Training rows in memory: the user's table and target, checked and encoded."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class TrainingSet:
     X
         The user's rows.
     matrix : array (rows, columns)
-        The same in the form that prediction uses.
+        The rows as numbers for prediction.
     table : Table
-        The same, encoded.
+        The encoded rows.
     target : Target
         Class codes or numbers, and weights.
     classes : array or None
@@ -40,7 +40,7 @@ class TrainingSet:
     name : str
         Name of the target.
     sample_weight : array or None
-        The rows' weights without those of the classes.
+        Sample weights, without class weights.
     """
 
     X: TableLike
@@ -53,15 +53,15 @@ class TrainingSet:
 
     @classmethod
     def read(cls, model: Estimator, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
-        """Check the data, and set the estimator's column attributes, as scikit-learn requires of ``fit``."""
+        """Check the data and set the estimator's attributes for columns, as scikit-learn requires."""
         data = read_table(model, X, reset=True)
         table, matrix = Table.with_matrix(
             data,
             max_bins=getattr(model, "max_bins", None),
             n_jobs=getattr(model, "n_jobs", None),
         )
-        given = getattr(y, "name", None)
-        name = given if isinstance(given, str) and given else "target"
+        name = getattr(y, "name", None)
+        name = name if isinstance(name, str) and name else "target"
         if isinstance(model, ClassifierMixin):
             classes, codes = read_classes(y, table.n_rows)
             weights = read_weights(sample_weight, model.class_weight, codes, classes)
@@ -73,7 +73,7 @@ class TrainingSet:
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """Classes or numbers as the user gave them."""
+        """Classes or numbers as in the user's target."""
         return self.target.values if self.classes is None else self.classes[self.target.values]
 
     @property
@@ -92,7 +92,7 @@ class TrainingSet:
         return self.table.n_missing
 
     def balanced(self, tasks: Tasks, task: int) -> Target:
-        """Return the target with class weights "balanced" among the rows of one task."""
+        """Return the target with class weights that balance the rows of one task."""
         rows = tasks.drawn_rows(task)
         trained = self.target.values[rows]
         present, counts = np.unique(trained, return_counts=True)

@@ -45,7 +45,7 @@ def test_classes_keep_their_type():
         ({"x": [1.0, np.inf], "y": [0, 1]}, "'x' of X holds inf in row 3"),
         ({"x": ["a", "b"], "y": [0, 1]}, "column 'x' is nominal in part 1, but numeric before"),
         ({"z": [1.0, 2.0], "y": [0, 1]}, r"part 1 lacks the column\(s\) \['x'\]"),
-        ({"x": [1.0, 2.0], "y": [0.5, 1.0]}, "not whole"),
+        ({"x": [1.0, 2.0], "y": [0.5, 1.0]}, "not integers"),
         ({"x": [1.0, 2.0]}, "there is no column 'y' in part 1"),
     ],
 )
@@ -62,7 +62,7 @@ def test_too_many_categories():
 
 
 def test_text_is_no_number():
-    with pytest.raises(ValueError, match="a regression needs numbers"):
+    with pytest.raises(ValueError, match="regression needs numbers"):
         survey_of(pa.table({"x": [1.0], "y": ["a"]}), roles=Roles("y", classifies=False))
-    with pytest.raises(ValueError, match="no column to test beside the target"):
+    with pytest.raises(ValueError, match="no column to test besides the target"):
         survey_of(pa.table({"y": [1.0]}))

@@ -1,1 +1,1 @@
-"""Trees grown level by level from files that need not fit in memory, on one machine or with Dask."""
+"""Grow trees level by level from data that need not fit in memory, on one machine or with Dask."""

@@ -1,4 +1,4 @@
-"""How a bundle goes on: each task takes its test, and tasks that test the same column stay together."""
+"""Split a bundle into child bundles: tasks that test the same column stay together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
-    """Give each task of a bundle its test, and the bundle its children."""
+    """Set the test of each task of a bundle, and create the child bundles."""
     bundle = state.bundles[b]
     by_column: dict[int, list[tuple[int, list[int], NDArray[np.int32]]]] = {}
     for task, node, choice in zip(bundle.tasks, bundle.nodes, choices, strict=True):
@@ -45,7 +45,7 @@ def _enough_decrease(tree: GrowingTree, improvement: float, limits: Limits) -> b
 
 
 def _take_test(plan: Plan, tree: GrowingTree, node: int, choice: list[Any]) -> list[int]:
-    """Make a node an inner one; return its children."""
+    """Set the test of a node; return its children."""
     _, _, _, feature, missing, cut, branch_of, branches, _ = choice
     tree.feature[node], tree.missing[node] = feature, missing
     if plan.coding.nominal[feature]:
@@ -65,7 +65,7 @@ def _join(
     feature: int,
     tests: list[tuple[int, list[int], NDArray[np.int32]]],
 ) -> Split:
-    """Bundle the children of tasks that test the same column: branch by branch, or category by category."""
+    """Bundle the children of tasks that test the same column, by branch or by category."""
     split = Split(feature, [], [])
     multiway = bool(plan.coding.nominal[feature]) and plan.growth.splits == "multiway"
     width = len(tests[0][2])
@@ -104,21 +104,21 @@ def _join(
 
 
 def _conflict(maps: list[NDArray[np.int32]]) -> bool:
-    """Whether two tasks send some code of both of them different ways."""
+    """Whether two tasks send a common code to different branches."""
     all_maps = np.array(maps)
     most = all_maps.max(axis=0)
     least = np.where(all_maps < 0, most, all_maps).min(axis=0)
     return bool(np.any(most != least))
 
 
-_FEW_LEVELS = 8  # a pass for each of so few levels takes less time than to grow a large bundle in memory
+_FEW_LEVELS = 8  # up to here, a pass per level is faster than growing a large bundle in memory
 
 
 def share_out(plan: Plan, state: State) -> list[tuple[list[Unit], list[int]]]:
-    """Share the frontier out over passes whose statistics and gathered rows fit in memory.
+    """Distribute the frontier over passes whose statistics and gathered rows fit in memory.
 
-    A bundle is gathered if its rows take less memory than its statistics; and, where many levels may follow,
-    if there is room for it in a pass that is needed anyway.
+    A bundle is gathered if its rows take less memory than its statistics. If many levels may follow, it is
+    also gathered if it fits in a pass that is needed anyway.
     """
     gathered, counted = _to_gather(plan, state, 1)
     n_passes = max(len(gathered), len(_to_count(plan, counted)))
@@ -128,7 +128,7 @@ def share_out(plan: Plan, state: State) -> list[tuple[list[Unit], list[int]]]:
 
 
 def _to_gather(plan: Plan, state: State, n_passes: int) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """Bundles to gather in each pass, small ones first; and the others, with the bytes of one bin."""
+    """Return the bundles to gather in each pass, small ones first, and the others with bytes per bin."""
     half, per_row = max(1, plan.memory_limit // 2), gathered_bytes(len(plan.coding.n_bins))
     passes: list[list[int]] = [[]]
     counted, room = [], half
@@ -151,7 +151,7 @@ def _to_gather(plan: Plan, state: State, n_passes: int) -> tuple[list[list[int]]
 
 
 def _to_count(plan: Plan, counted: list[tuple[int, int]]) -> list[list[Unit]]:
-    """Bundles, or some columns of large ones, to count in each pass."""
+    """Return the bundles, or some columns of large bundles, to count in each pass."""
     first_bin, n_columns = plan.coding.first_bin, len(plan.coding.n_bins)
     half = max(1, plan.memory_limit // 2)
     passes: list[list[Unit]] = []
@@ -163,7 +163,7 @@ def _to_count(plan: Plan, counted: list[tuple[int, int]]) -> list[list[Unit]]:
             end = int(np.searchsorted(first_bin, most, side="right")) - 1
             size = int(first_bin[end] - first_bin[first]) * per_bin
             whole = int(first_bin[-1] - first_bin[first]) * per_bin
-            # a bundle is parted only if it does not fit into a pass of its own
+            # split the columns of a bundle only if it does not fit into one pass
             if not passes or (room < half and (size > room or (end < n_columns and whole <= half))):
                 passes.append([])
                 room = half
@@ -175,6 +175,6 @@ def _to_count(plan: Plan, counted: list[tuple[int, int]]) -> list[list[Unit]]:
 
 
 def _levels_left(plan: Plan, bundle: Bundle) -> float:
-    """Most levels that may still grow below a bundle."""
+    """Return the maximum number of levels that may grow below a bundle."""
     depths = [plan.limits[task].max_depth for task in bundle.tasks]
     return max(float("inf") if depth is None else depth - bundle.depth for depth in depths)

@@ -1,4 +1,4 @@
-"""Bundles of level-wise growth: nodes of different tasks whose rows are looked at together."""
+"""Bundles of level-wise growth: nodes of different tasks whose rows are processed together."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CODES = 256
-DONE, INNER, COUNTED, GATHERED = range(4)  # what a bundle does with its rows in a pass
+DONE, INNER, COUNTED, GATHERED = range(4)  # role of a bundle in a pass
 
 
 @dataclass
 class Split:
     """The tests that tasks of a bundle chose in one column.
 
-    A row with code ``v`` that trains the tasks ``m`` (as bits) goes on to ``children[j]`` with the tasks
-    ``m & tables[j][v]``: each task by its own constants.
+    A row with code ``v`` that trains the tasks ``m`` (as bits) goes to ``children[j]`` with the tasks
+    ``m & tables[j][v]``, so each task applies its own threshold or categories.
     """
 
     feature: int
@@ -29,13 +29,13 @@ class Split:
 
 @dataclass
 class Bundle:
-    """One node of each of some tasks."""
+    """Nodes of several tasks, one per task."""
 
     depth: int
     tasks: tuple[int, ...]
-    nodes: tuple[int, ...]  # in the tasks' trees
-    mixed: bool  # whether rows may train some, but not all (but one) of the tasks
-    n_rows: int  # at most so many rows
+    nodes: tuple[int, ...]  # node numbers in the tasks' trees
+    mixed: bool  # whether a row may train fewer than all but one of the tasks
+    n_rows: int  # an upper bound
     splits: list[Split] = field(default_factory=list)
 
     @property
@@ -45,13 +45,13 @@ class Bundle:
 
     @property
     def n_cells(self) -> int:
-        """Cells of statistics per bin and channel."""
+        """Number of statistics per bin and channel."""
         return (2 if self.mixed else 1) * len(self.tasks) + 1
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A bundle whose statistics of some columns are filled in a pass."""
+    """A bundle and the columns whose statistics are filled in a pass."""
 
     bundle: int
     first_column: int
@@ -65,18 +65,18 @@ def flat_bundles(
     first_bin: NDArray[np.int64],
     n_channels: int,
 ) -> tuple[dict[str, Any], NDArray[np.int64], NDArray[np.int64]]:
-    """Lay bundles out as the core reads them.
+    """Convert bundles to the core's arrays.
 
-    Only bundles on the way to what the pass looks at are laid out.
+    Only bundles on the paths to the units and gathered bundles of the pass are converted.
 
     Returns
     -------
     arrays
         For ``_core.pass_batch``.
     offsets
-        Where each unit's statistics begin, and the whole size.
+        Offset of each unit's statistics, then the total size.
     range_offsets
-        Where the ranges of each unit's targets begin, and the whole size.
+        Offset of the target ranges of each unit, then the total size.
     """
     wanted = {unit.bundle for unit in units} | set(gathered)
     live = _live(bundles, wanted)
@@ -101,13 +101,13 @@ def flat_bundles(
         for _, s in splits
     ]
     per_bundle = np.bincount([i for i, _ in splits], minlength=n) if splits else np.zeros(n, np.int64)
-    tables = [table for some in children for _, table in some]
+    tables = [table for pairs in children for _, table in pairs]
     arrays = {
         "place": place,
         "split_start": _starts(per_bundle),
         "feature": np.array([split.feature for _, split in splits], np.int32),
-        "child_start": _starts([len(some) for some in children]),
-        "child": np.array([child for some in children for child, _ in some], np.int32),
+        "child_start": _starts([len(pairs) for pairs in children]),
+        "child": np.array([child for pairs in children for child, _ in pairs], np.int32),
         "table": np.array(tables, np.uint64).reshape(-1, CODES),
         "lanes": np.array([bundles[b].lanes for b in live], np.uint64),
         "mixed": np.array([bundles[b].mixed for b in live], np.bool_),
@@ -121,7 +121,7 @@ def flat_bundles(
 
 
 def _live(bundles: list[Bundle], wanted: set[int]) -> list[int]:
-    """Bundles on the way from the root to the wanted ones; children come after their parents."""
+    """Return the bundles on the paths from the root to the wanted ones, parents before children."""
     live: set[int] = set()
     for b in range(len(bundles) - 1, -1, -1):
         if b in wanted or any(child in live for split in bundles[b].splits for child in split.children):

@@ -1,9 +1,8 @@
-"""Codes on disk: one byte per value, written once and read by every pass.
+"""Cache of codes on disk: one byte per value, written once and read by every pass.
 
-Every fit writes a folder of its own. Its manifest, which makes the codes valid, is written last. So whatever
-happens, and whoever else writes to the same place, codes are complete or they are not there.
-Parts are plain bytes, since they are written batch by batch while the rows are read, and safetensors needs
-all arrays at once; the manifest is an array file without arrays.
+Every fit writes its own folder. The manifest, which makes the codes valid, is written last. So codes are
+complete or absent, even after a crash or with concurrent writers. Parts are plain bytes, because they are
+written batch by batch and safetensors needs all arrays at once. The manifest is an array file without arrays.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 _MANIFEST = "manifest"
 _VERSION = 6
-_ABANDONED = 24 * 3600  # seconds after which codes without a manifest are left over from a killed process
+_ABANDONED = 24 * 3600  # seconds after which codes without a manifest count as abandoned
 
 
 class CodeCache:
@@ -40,13 +39,13 @@ class CodeCache:
     Parameters
     ----------
     folder : path, optional
-        Where codes are kept for later fits; by default they go with this object.
+        Folder that keeps codes for later fits; by default codes are deleted with this object.
     limit : int, optional
-        Most bytes to use. Pieces that do not fit are coded again by every pass.
+        Maximum size in bytes. Pieces that do not fit are coded again by every pass.
     key : str
-        What the codes depend on; codes of another key are never used.
+        Hash of everything the codes depend on; codes of another key are not used.
     keeps_weights : bool
-        Whether rows have weights of their own.
+        Whether to store sample weights.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class CodeCache:
         return piece in self._parts
 
     def load(self) -> dict[str, Any] | None:
-        """Return what was noted when such codes were finished, or None if there are no valid ones."""
+        """Return the notes of a finished cache with this key, or None if there is no valid one."""
         for folder in self._candidates():
             try:
                 manifest, _ = read_arrays(folder / _MANIFEST)
@@ -89,7 +88,7 @@ class CodeCache:
         return None
 
     def start(self) -> None:
-        """Begin with nothing, in a folder that only this user may read."""
+        """Create an empty folder that only this user can read."""
         with self._writing():
             if self._kept:
                 self._place.mkdir(parents=True, exist_ok=True)
@@ -97,7 +96,7 @@ class CodeCache:
         self.drop = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def write(self, piece: int, batches: Iterable[Batch], n_bytes: int) -> Iterator[Batch]:
-        """Write the batches of a piece, if there is room, and hand them on."""
+        """Yield the batches of a piece, and write them if they fit within the limit."""
         if self.limit is not None and self._bytes + n_bytes > self.limit:
             yield from batches
             return
@@ -107,8 +106,8 @@ class CodeCache:
             with self._writing():
                 file = stack.enter_context(replacing(_path(self.folder, piece), sync=False))
             for batch in batches:
-                own = [batch.keys, batch.sample_weight if self.keeps_weights else None]
-                arrays = [batch.codes, batch.target, *(array for array in own if array is not None)]
+                optional = [batch.keys, batch.sample_weight if self.keeps_weights else None]
+                arrays = [batch.codes, batch.target, *(array for array in optional if array is not None)]
                 with self._writing():
                     for array in arrays:
                         data = np.ascontiguousarray(array).data.cast("B")
@@ -121,7 +120,7 @@ class CodeCache:
         self._parts[piece] = {"blocks": blocks, "bytes": size, "crc": crc}
 
     def finish(self, notes: dict[str, Any]) -> None:
-        """Make the cache valid."""
+        """Write the manifest, which makes the cache valid."""
         manifest = {"key": self.key, "version": _VERSION, "parts": self._parts, "notes": notes}
         with self._writing():
             write_arrays(self.folder / _MANIFEST, manifest, {})
@@ -137,9 +136,9 @@ class CodeCache:
                 codes = _take(file, np.dtype(np.uint8), n_columns * n).reshape(n_columns, n)
                 target = _take(file, coding.target_type, n)
                 keys = _take(file, np.dtype(np.uint64), n) if grouped else None
-                own = _take(file, np.dtype(np.float64), n) if weighted else None
-                weight = coding.weigh(target, own)
-                yield Batch(first_row, codes, target, np.zeros(n, np.uint8), keys, own, weight)
+                sample_weight = _take(file, np.dtype(np.float64), n) if weighted else None
+                weight = coding.weigh(target, sample_weight)
+                yield Batch(first_row, codes, target, np.zeros(n, np.uint8), keys, sample_weight, weight)
                 first_row += n
 
     @property
@@ -147,9 +146,9 @@ class CodeCache:
         return f"{self.key[:16]}-" if self._kept else "crosscut-"
 
     def _candidates(self) -> list[Path]:
-        """Folders of other fits that have, or may get, the same codes."""
-        found = sorted(self._place.glob(f"{self._prefix}*")) if self._kept else []
-        return [folder for folder in found if folder != self.folder]
+        """Return the folders of other fits with the same key, finished or not."""
+        folders = sorted(self._place.glob(f"{self._prefix}*")) if self._kept else []
+        return [folder for folder in folders if folder != self.folder]
 
     def _valid(self, folder: Path, manifest: dict[str, Any]) -> bool:
         if manifest.get("key") != self.key or manifest.get("version") != _VERSION:
@@ -165,19 +164,18 @@ class CodeCache:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Say what an error of writing means, and what to do."""
+        """Add cause and remedy to errors of writing."""
         where = str(self.folder)
         try:
             yield
         except OSError as error:
             if error.errno in {errno.ENOSPC, errno.EDQUOT}:
                 problem = (
-                    f"the disk of the code cache {where!r} is full; free some space, give another "
-                    "folder as cache, "
-                    "or a smaller cache_limit (pieces that do not fit are then read again by every pass)"
+                    f"the disk of the code cache {where!r} is full; free some space, choose "
+                    "another cache folder, or set a smaller cache_limit (every pass reads the rest again)"
                 )
             elif isinstance(error, PermissionError):
-                problem = f"the code cache {where!r} may not be written; give another folder as cache"
+                problem = f"the code cache {where!r} is not writable; choose another cache folder"
             else:
                 problem = f"the code cache {where!r} cannot be written: {error.strerror}"
             raise OSError(error.errno, problem) from error
@@ -190,5 +188,5 @@ def _path(folder: Path, piece: int) -> Path:
 def _take(file: Any, dtype: np.dtype[Any], n: int) -> Any:
     array = np.empty(n, dtype)
     if file.readinto(array.data.cast("B")) != array.nbytes:
-        raise ValueError(f"the code cache {file.name!r} is shorter than it was; delete it and fit again")
+        raise ValueError(f"the code cache {file.name!r} is truncated; delete it and fit again")
     return array

@@ -1,4 +1,4 @@
-"""Stop and resume: the state of level-wise growth in a file."""
+"""Save and resume level-wise growth by a checkpoint file."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _BUNDLE = ("depth", "mixed", "n_rows")
 
 
 class Checkpoint:
-    """A file with the forest so far; it is replaced as a whole, so it is never half written.
+    """A file with the forest grown so far; it is replaced atomically.
 
     Parameters
     ----------
     path : path
         The file.
     plan : Plan
-        What is grown.
+        What to grow.
     key : str
-        What the codes of the rows depend on.
+        Hash of everything the codes of the rows depend on.
     """
 
     def __init__(self, path: Path, plan: Plan, key: str) -> None:
@@ -46,7 +46,7 @@ class Checkpoint:
         }
 
     def load(self) -> State | None:
-        """Return the state that was saved, or None if there is no file."""
+        """Return the saved state, or None if there is no file."""
         if not self.path.exists():
             return None
         try:
@@ -61,8 +61,7 @@ class Checkpoint:
             other = [name for name in self.about if about.get(name) != self.about[name]]
             raise ValueError(
                 f"the checkpoint {str(self.path)!r} is of another run: its {', '.join(other)} "
-                "differ(s); delete it, or "
-                "give another checkpoint file"
+                "differ(s); delete it or choose another file"
             )
         return state
 
@@ -79,7 +78,7 @@ class Checkpoint:
             ) from error
 
     def remove(self) -> None:
-        """Growth is done."""
+        """Delete the file, because growth is finished."""
         self.path.unlink(missing_ok=True)
 
 
@@ -105,16 +104,16 @@ def _arrays(state: State) -> dict[str, NDArray[Any]]:
 
 
 def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
-    own: list[dict[str, NDArray[Any]]] = [{} for _ in range(header["n_trees"])]
+    by_tree: list[dict[str, NDArray[Any]]] = [{} for _ in range(header["n_trees"])]
     for name, array in arrays.items():
         head, _, rest = name.partition(".")
         if head.startswith("tree"):
-            own[int(head[4:])][rest] = array
+            by_tree[int(head[4:])][rest] = array
     children = _parts(arrays["split.children"], arrays["split.n_children"])
     tables = _parts(arrays["split.tables"], arrays["split.n_children"])
     splits = [
-        Split(feature, some.tolist(), list(masks))
-        for feature, some, masks in zip(arrays["split.feature"].tolist(), children, tables, strict=True)
+        Split(feature, places.tolist(), list(masks))
+        for feature, places, masks in zip(arrays["split.feature"].tolist(), children, tables, strict=True)
     ]
     ends = np.cumsum(arrays["bundle.n_splits"]).tolist()
     tasks, nodes = (_parts(arrays[f"bundle.{name}"], arrays["bundle.n_tasks"]) for name in ("tasks", "nodes"))
@@ -129,7 +128,7 @@ def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
             strict=True,
         )
     ]
-    trees = [GrowingTree.from_arrays(some) for some in own]
+    trees = [GrowingTree.from_arrays(part) for part in by_tree]
     return State(trees, bundles, arrays["frontier"].tolist(), header["work"])
 
 

@@ -1,4 +1,4 @@
-"""How rows become codes of one byte per value."""
+"""Convert rows to codes of one byte per value."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """Coded rows that follow each other."""
+    """Consecutive coded rows."""
 
     first_row: int
     codes: NDArray[np.uint8]  # (columns, rows)
     target: NDArray[Any]  # int32 class codes, or float64
     fold: NDArray[np.uint8]
-    keys: NDArray[np.uint64] | None = None  # of the rows' groups
-    sample_weight: NDArray[np.float64] | None = None  # as given
-    weight: NDArray[np.float64] | None = None  # times class weight; None if all rows count the same
+    keys: NDArray[np.uint64] | None = None  # hashes of the rows' groups
+    sample_weight: NDArray[np.float64] | None = None  # without class weights
+    weight: NDArray[np.float64] | None = None  # including class weights; None if all weights are 1
 
     @property
     def n_rows(self) -> int:
@@ -42,12 +42,12 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """Everything needed to code a row.
+    """Information to code a row.
 
     Attributes
     ----------
     edges : list of float64 arrays
-        Threshold after each bin but the last; empty for nominal columns.
+        Threshold after each bin except the last; empty for nominal columns.
     n_bins : int64 array
         Bins or categories of each column; missing values have the code ``n_bins``.
     n_missing : int64 array
@@ -82,7 +82,7 @@ class Coding:
 
     @cached_property
     def first_bin(self) -> NDArray[np.int64]:
-        """Offsets of the columns' bins, those of missing values included."""
+        """Offsets of the columns' bins, including the bins of missing values."""
         return np.concatenate([[0], np.cumsum(self.n_bins + 1)]).astype(np.int64)
 
     @property
@@ -97,7 +97,7 @@ class Coding:
 
     @cached_property
     def target_type(self) -> np.dtype[Any]:
-        """How a target is stored: the smallest type that holds a class, or float64."""
+        """Stored type of the target: the smallest integer type for class codes, or float64."""
         if self.classes is None:
             return np.dtype(np.float64)
         return np.dtype(np.uint8 if self.n_classes <= 256 else np.uint16)
@@ -105,11 +105,11 @@ class Coding:
     @property
     def row_bytes(self) -> int:
         """Bytes of a coded row in the cache."""
-        own = sum(8 for name in (self.roles.group, self.roles.weight) if name)
-        return len(self.n_bins) + self.target_type.itemsize + own
+        optional = sum(8 for name in (self.roles.group, self.roles.weight) if name)
+        return len(self.n_bins) + self.target_type.itemsize + optional
 
     def to_notes(self) -> dict[str, Any]:
-        """Return what can be written as JSON; floats survive that to the last bit."""
+        """Return a dict that can be written as JSON, which keeps all bits of floats."""
         return {
             "schema": [self.schema.names, self.schema.kinds, self.schema.categories],
             "edges": [edges.tolist() for edges in self.edges],
@@ -123,7 +123,7 @@ class Coding:
 
     @classmethod
     def from_notes(cls, roles: Roles, notes: dict[str, Any]) -> Coding:
-        """Return the coding that was written."""
+        """Return the coding written by :meth:`to_notes`."""
         names, kinds, categories = notes["schema"]
         classes = None
         if notes["classes"] is not None:
@@ -141,7 +141,7 @@ class Coding:
         )
 
     def batch(self, frame: TableLike, first_row: int, where: str, n_jobs: int | None = None) -> Batch:
-        """Code the rows of a frame; their folds are not known yet."""
+        """Code the rows of a frame, without their folds."""
         columns, target, group, weight = self.roles.split(frame, where)
         codes = np.empty((len(columns), len(target.values)), np.uint8)
         for f, column in enumerate(columns):
@@ -152,13 +152,13 @@ class Coding:
         fold = np.zeros(codes.shape[1], np.uint8)
         keys = None if group is None else group_keys(group)
         targets = self._targets(target, where)
-        own = None if weight is None else np.ascontiguousarray(weight.values, dtype=np.float64)
-        return Batch(first_row, codes, targets, fold, keys, own, self.weigh(targets, own))
+        sample_weight = None if weight is None else np.ascontiguousarray(weight.values, dtype=np.float64)
+        return Batch(first_row, codes, targets, fold, keys, sample_weight, self.weigh(targets, sample_weight))
 
     def weigh(
         self, target: NDArray[Any], sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64] | None:
-        """Return sample weight times class weight, or None if all rows count the same."""
+        """Return sample weight times class weight, or None if all weights are 1."""
         if self.class_weights is None:
             return sample_weight
         by_class: NDArray[np.float64] = self.class_weights[target]
@@ -173,7 +173,7 @@ class Coding:
         if not self.n_bins[f]:
             codes[:] = 0
             return
-        # what Dask hands over need not be aligned
+        # arrays from Dask may be unaligned
         values, edges = (np.require(array, requirements="A") for array in (values, self.edges[f]))
         infinite = _core.bin_codes(values, edges, int(self.n_bins[f]), codes, n_threads(n_jobs))
         if infinite >= 0:
@@ -185,7 +185,7 @@ class Coding:
         absent = [column.categories[c] for c in present[present >= 0] if column.categories[c] not in known]
         if absent:
             raise ValueError(
-                f"column {column.name!r} of {where} has new values {absent[:3]}: the data has changed"
+                f"column {column.name!r} of {where} has new values {absent[:3]}: the data changed; fit again"
             )
         of_code = [known.get(category, 0) for category in column.categories] + [len(known)]
         codes[:] = np.array(of_code, np.uint8)[column.values.astype(np.int64)]
@@ -201,5 +201,5 @@ class Coding:
             coded = np.minimum(np.searchsorted(self.classes, target.values), self.n_classes - 1)
             coded = np.where(self.classes[coded] == target.values, coded, -1)
         if (coded < 0).any():
-            raise ValueError(f"the target of {where} has a new class: the data has changed")
+            raise ValueError(f"the target of {where} has a new class: the data changed; fit again")
         return coded.astype(self.target_type)

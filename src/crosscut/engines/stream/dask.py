@@ -1,7 +1,7 @@
-"""The dask engine: every pass is a tree of sums over partitions, on whatever client is active.
+"""The Dask engine: every pass is a tree of sums over partitions, on the active client.
 
-A pass keeps no state of a row, so what a dead worker had done is done again by another one, with the same
-result. If the scheduler starts anew, the partitions are coded again and the pass is repeated.
+A pass keeps no state of a row, so another worker can repeat the work of a dead one, with the same result. If
+the scheduler restarts, the partitions are coded again and the pass is repeated.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from crosscut.tasks.fold_rule import FoldRule
     from crosscut.typing import TableLike
 
-_FAN_IN = 8  # sums that are added up at once on the way to the total
-_TRIES = 3  # of a pass, if the scheduler starts anew meanwhile
+_FAN_IN = 8  # sums that are added up at once
+_TRIES = 3  # of a pass if the scheduler restarts
 
 
 @dataclass(frozen=True)
 class CodedPartition:
     """The rows of a partition as codes, and the number of rows of each class before it."""
 
-    batch: Batch | None  # None if it is empty
+    batch: Batch | None  # None if the partition is empty
     counts: NDArray[np.int64]
 
     def with_folds(self, folds: FoldRule) -> Batch | None:
@@ -61,12 +61,12 @@ class HeldPartitions:
         self._parts = list(dask.persist(*self._recipe))
 
     def total(self, work: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """Return what the delayed work gives for all partitions, added up."""
+        """Return the merged results of delayed work on all partitions."""
         return _total(lambda: [work(part) for part in self._parts], merge, self._hold)
 
 
 class DaskRows:
-    """Coded rows in the memory of Dask's workers, one byte per value; a lost partition is coded again."""
+    """Coded rows in the memory of Dask's workers, one byte per value; lost partitions are coded again."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class DaskRows:
         key: str,
     ) -> None:
         self._parts = parts
-        self.key = key  # changes when a survey of the data would find something else
+        self.key = key  # changes if the survey of the data changes
         self.coding = coding
         self.totals = totals
         self.folds = folds
@@ -143,13 +143,12 @@ def partitions_of(data: Any) -> list[Any]:
         return list(data)
     if not hasattr(data, "to_delayed"):
         raise TypeError(
-            f"{type(data).__name__} is no Dask frame, array or list of delayed frames; use its "
-            "to_delayed() or "
-            "dask.dataframe"
+            f"{type(data).__name__} is not a Dask frame, array or list of delayed frames; use its "
+            "to_delayed() or dask.dataframe"
         )
     if hasattr(data, "chunks"):
         if data.ndim != 2:
-            raise ValueError(f"a Dask array must be two-dimensional, but it has {data.ndim} dimension(s)")
+            raise ValueError(f"a Dask array must have two dimensions, not {data.ndim}")
         blocks = data.rechunk({1: data.shape[1]}).to_delayed().ravel().tolist()
         return [dask.delayed(_named)(block) for block in blocks]
     return list(data.to_delayed())
@@ -167,19 +166,19 @@ def _total(
     merge: Callable[[Any, Any], Any],
     renew: Callable[[], None] = lambda: None,
 ) -> Any:
-    """Add up in a tree, so that no worker has to hold many sums at once; renew what a scheduler forgets."""
+    """Merge in a tree, so that workers hold few sums at once; renew partitions if the scheduler restarts."""
     import dask
 
     for tries_left in reversed(range(_TRIES)):
         try:
             parts = parts_of()
             while len(parts) > 1:
-                some = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
-                parts = [dask.delayed(_merge_all)(merge, each) for each in some]
+                groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
+                parts = [dask.delayed(_merge_all)(merge, group) for group in groups]
             return dask.compute(parts[0])[0]
         except CancelledError as error:
             if not tries_left:
-                raise RuntimeError("Dask's scheduler gives up what it is asked for; start it anew") from error
+                raise RuntimeError("Dask's scheduler cancelled the work repeatedly; restart it") from error
             renew()
     raise AssertionError
 
@@ -199,7 +198,7 @@ def _survey(frame: TableLike, first_row: int, number: int, roles: Roles) -> Surv
 
 
 def _merge_surveys(one: Survey, other: Survey) -> Survey:
-    """Merge without changing either: a worker may be asked for the same sum again."""
+    """Merge copies, because Dask may use the same sums again."""
     return deepcopy(one).merge(deepcopy(other))
 
 

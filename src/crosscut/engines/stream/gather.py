@@ -1,4 +1,4 @@
-"""Bundles that fit in memory: their rows are gathered, and the C++ core finishes them."""
+"""Finish bundles that fit in memory: gather their rows and grow their subtrees by the C++ core."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOCAL_ROWS = 2048
 
 
 def gathered_bytes(n_columns: int) -> int:
-    """Bytes that a gathered row takes, the core's work on it included."""
+    """Return the bytes per gathered row, including those for growing."""
     return 7 * n_columns + 120
 
 
@@ -43,8 +43,9 @@ def grow_gathered(
 ) -> list[Tree]:
     """Grow the subtrees of a bundle's tasks.
 
-    A node's subtree depends on its rows and limits only, with one exception: ``min_impurity_decrease``
-    compares with the weight of all rows of the task. These are the totals; None at the roots.
+    A subtree depends only on the rows of its root and on limits, with one exception:
+    ``min_impurity_decrease`` is relative to the weight of all rows of the task. These weights are the
+    ``totals``; None at the roots.
     """
     codes = np.ascontiguousarray(np.concatenate([part.codes for part in rows], axis=1))
     tasks = np.concatenate([part.tasks for part in rows])
@@ -57,7 +58,7 @@ def grow_gathered(
     for lane, task in enumerate(bundle.tasks):
         bit = (tasks >> np.uint64(task)) & np.uint64(1)
         masks[lane // BLOCK] |= (bit << np.uint64(lane % BLOCK)).astype(np.uint16)
-    own = [
+    remaining = [
         limit if limit.max_depth is None else replace(limit, max_depth=limit.max_depth - bundle.depth)
         for limit in (limits[task] for task in bundle.tasks)
     ]
@@ -75,7 +76,7 @@ def grow_gathered(
             edges=coding.edges,
         ),
         core_target(Target(values, coding.n_classes, weight)),
-        _core.Tasks(masks, *limit_arrays(own, n_lanes), totals=totals),
+        _core.Tasks(masks, *limit_arrays(remaining, n_lanes), totals=totals),
         _core.Growth(growth.criterion, growth.splits == "multiway", _LOCAL_ROWS),
         n_threads(n_jobs),
     )

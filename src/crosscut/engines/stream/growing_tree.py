@@ -1,4 +1,4 @@
-"""A task's tree while it grows level by level."""
+"""The tree of a task while it grows level by level."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Packed
     from crosscut.tasks.growth import Criterion, Limits
 
-_TREE_FIELDS = tuple(f.name for f in fields(Tree) if f.name != "loss")  # which training adds
+_TREE_FIELDS = tuple(f.name for f in fields(Tree) if f.name != "loss")  # added later by training
 _NO_BRANCHES = np.empty(0, np.int32)
 
 
 @dataclass
 class GrowingTree:
-    """Nodes in the order in which they were made; node 0 is the root."""
+    """Nodes in the order of their creation; node 0 is the root."""
 
     depth: list[int] = field(default_factory=list)
     n_rows: list[int] = field(default_factory=list)
@@ -37,9 +37,9 @@ class GrowingTree:
     threshold: list[float] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
     children: list[list[int]] = field(default_factory=list)
-    branches: list[NDArray[np.int32]] = field(default_factory=list)  # of nominal tests
-    subtrees: dict[int, Tree] = field(default_factory=dict)  # grown in memory, in place of a node
-    weight: float = 0.0  # of all rows: what a decrease of impurity is a share of
+    branches: list[NDArray[np.int32]] = field(default_factory=list)  # empty except for nominal tests
+    subtrees: dict[int, Tree] = field(default_factory=dict)  # grown in memory, replacing a node
+    weight: float = 0.0  # of all rows, by which impurity decreases are divided
 
     def add_node(self, depth: int, n_rows: int, stats: NDArray[np.float64]) -> int:
         """Add a leaf."""
@@ -54,7 +54,7 @@ class GrowingTree:
         return len(self.depth) - 1
 
     def wants_test(self, node: int, limits: Limits, n_classes: int) -> bool:
-        """Whether the limits let a node have a test."""
+        """Whether the limits allow a node to have a test."""
         n = self.n_rows[node]
         if limits.max_depth is not None and self.depth[node] >= limits.max_depth:
             return False
@@ -63,13 +63,13 @@ class GrowingTree:
         return not (n_classes and np.count_nonzero(self.stats[node] > 0) <= 1)
 
     def flatten(self, n_classes: int, criterion: Criterion) -> Tree:
-        """Return the tree with nodes in preorder; values that are no counts are left open."""
+        """Return the tree with nodes in preorder; values are set only if they are counts."""
         order = list(self._preorder())
         sizes = [len(self.subtrees[node]) if node in self.subtrees else 1 for node in order]
         start = np.concatenate([[0], np.cumsum(sizes)])
         number = {node: int(at) for node, at in zip(order, start, strict=False)}
         parts = [
-            self.subtrees[node] if node in self.subtrees else self._lone(node, n_classes, criterion)
+            self.subtrees[node] if node in self.subtrees else self._single(node, n_classes, criterion)
             for node in order
         ]
         arrays: dict[str, Any] = {}
@@ -102,8 +102,8 @@ class GrowingTree:
             yield node
             stack += reversed(self.children[node])
 
-    def _lone(self, node: int, n_classes: int, criterion: Criterion) -> Tree:
-        """Return a node as a tree of its own, at depth 0."""
+    def _single(self, node: int, n_classes: int, criterion: Criterion) -> Tree:
+        """Return a node as a single-node tree."""
         stats = self.stats[node] if n_classes else np.zeros(1)
         weight = 0.0
         for v in stats.tolist():
@@ -135,8 +135,8 @@ class GrowingTree:
         }
         for name in ("children", "branches"):
             lists = getattr(self, name)
-            arrays[f"n_{name}"] = np.array([len(some) for some in lists], np.int64)
-            arrays[name] = np.array([v for some in lists for v in some], np.int32)
+            arrays[f"n_{name}"] = np.array([len(values) for values in lists], np.int64)
+            arrays[name] = np.array([v for values in lists for v in values], np.int32)
         arrays["weight"] = np.array(self.weight)
         arrays["subtrees"] = np.array(list(self.subtrees), np.int64)
         for node, tree in self.subtrees.items():
@@ -146,27 +146,27 @@ class GrowingTree:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GrowingTree:
         """Return the tree of a checkpoint."""
-        own: dict[str, Any] = {
+        values: dict[str, Any] = {
             name: arrays[name].tolist() for name in ("depth", "n_rows", "feature", "threshold", "missing")
         }
-        own["stats"] = list(arrays["stats"])
+        values["stats"] = list(arrays["stats"])
         for name in ("children", "branches"):
             parts = np.split(arrays[name], np.cumsum(arrays[f"n_{name}"])[:-1])
-            own[name] = [part.tolist() if name == "children" else part for part in parts]
-        own["subtrees"] = {
+            values[name] = [part.tolist() if name == "children" else part for part in parts]
+        values["subtrees"] = {
             node: Tree(**{name: arrays[f"subtree{node}.{name}"] for name in _TREE_FIELDS})
             for node in arrays["subtrees"].tolist()
         }
-        return cls(**own, weight=float(arrays["weight"]))
+        return cls(**values, weight=float(arrays["weight"]))
 
 
 def impurity_of(value: list[float], weight: float, criterion: Criterion) -> float:
-    """Impurity of class weights (docs/semantics.md, leaf values)."""
+    """Return the impurity of class weights (docs/semantics.md, leaf values)."""
     return float(_core.impurity(criterion, np.array([value]), np.array([weight]))[0])
 
 
 def coded_trees(packed: Packed, coding: Coding) -> Packed:
-    """Return the same trees with codes for thresholds: a threshold is the edge after some bin."""
+    """Return the trees with codes as thresholds: each threshold is the edge after a bin."""
     threshold = packed.threshold.copy()
     for f in np.unique(packed.feature[~np.isnan(threshold)]).tolist():
         nodes = packed.feature == f
@@ -175,7 +175,7 @@ def coded_trees(packed: Packed, coding: Coding) -> Packed:
 
 
 def with_values(packed: Packed, leaf_sums: NDArray[np.int64], grids: Grids, criterion: Criterion) -> Packed:
-    """Fill in the values of every node: leaves from their rows, the others from their children."""
+    """Set the values of all nodes: leaves from their rows, inner nodes from their children."""
     total = leaf_sums.copy()
     for nodes, parents in reversed(list(packed.by_depth())):
         np.add.at(total, parents, total[nodes])
@@ -197,7 +197,7 @@ def _with_class_weights(
     weight, value, impurity = np.empty(len(total)), np.empty((len(total), n_classes)), np.empty(len(total))
     for i, digits in enumerate(total.tolist()):
         sums = [grid.value(0, digits[c * width : (c + 1) * width]) for c in range(n_classes)]
-        own = [float(v) for v in sums]
-        weight[i], value[i] = float(sum(sums)), own
-        impurity[i] = impurity_of(own, float(weight[i]), criterion)
+        class_weights = [float(v) for v in sums]
+        weight[i], value[i] = float(sum(sums)), class_weights
+        impurity[i] = impurity_of(class_weights, float(weight[i]), criterion)
     return replace(packed, weight=weight, value=value, impurity=impurity)

@@ -1,8 +1,8 @@
 """Level-wise growth (section 3.2.2 of the paper): one pass over the rows per level, for all tasks at once.
 
-The driver never sees a row. It reads like the paper: while the frontier is not empty, one pass fills the
-statistics of its bundles; every task of a bundle picks its best test; tasks go on together where they test
-the same column, each with its own constants, and fork where they do not.
+The driver never sees a row. While the frontier is not empty, one pass fills the statistics of its bundles,
+and every task of a bundle chooses its best test. Tasks that test the same column stay in a bundle, each with
+its own threshold or categories; the others fork.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits
 
 
 class Rows(Protocol):
-    """Where coded rows come from: a stream of batches, or the partitions of a cluster."""
+    """A source of coded rows: a stream of batches or the partitions of a cluster."""
 
     def run(self, one_pass: Pass[Any]) -> Any:
         """Return the sums of a pass over all rows."""
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def n_channels(self) -> int:
-        """Statistics per bin and task: class counts; else the number of rows, and sums of amounts."""
+        """Statistics per bin and task: class counts, or the number of rows and exact sums."""
         if self.grids is None:
             return self.coding.n_classes
         return 1 + (self.coding.n_classes or 1) * self.grids.n_deciding
@@ -72,7 +72,7 @@ class Plan:
 
 @dataclass
 class State:
-    """The forest so far; all there is to a run between two levels."""
+    """The forest so far: the complete state of a run between two levels."""
 
     trees: list[GrowingTree]
     bundles: list[Bundle]
@@ -93,23 +93,23 @@ class State:
 def grow_level_wise(
     plan: Plan, rows: Rows, state: State | None = None, save: Callable[[State], None] | None = None
 ) -> State:
-    """Grow all tasks, one level after the other.
+    """Grow the trees of all tasks level by level.
 
     Parameters
     ----------
     plan : Plan
         What to grow.
     rows : Rows
-        Where passes are run.
+        Rows to run passes on.
     state : State, optional
-        Where an earlier run stopped.
+        State of an earlier run to continue.
     save : callable, optional
         Called with the state after every level.
     """
     n_rows, n_columns = plan.coding.n_rows, len(plan.coding.n_bins)
     all_gathered = n_rows * len(plan.limits) * gathered_bytes(n_columns)
     what = f"statistics and rows of a stream of {n_rows:,} rows"
-    check_memory(min(plan.memory_limit, all_gathered), what, "give Stream a smaller memory_limit")
+    check_memory(min(plan.memory_limit, all_gathered), what, "set a smaller memory_limit of Stream")
     state = state or State.start(plan)
     while state.frontier:
         begin = time.perf_counter()
@@ -123,10 +123,10 @@ def grow_level_wise(
             for b in gathered:
                 _finish(plan, state, b, sums.gathered.pop(b, []))
             for unit, (first, end), at in zip(units, pairwise(offsets), ranges, strict=False):
-                found = _choose(plan, state.bundles[unit.bundle], unit, sums.statistics[first:end])
+                tests = _choose(plan, state.bundles[unit.bundle], unit, sums.statistics[first:end])
                 if unit.first_column == 0:
-                    _mark_pure(state.bundles[unit.bundle], found, sums.ranges, int(at))
-                choices[unit.bundle] = _better(choices.get(unit.bundle), found)
+                    _mark_pure(state.bundles[unit.bundle], tests, sums.ranges, int(at))
+                choices[unit.bundle] = _better(choices.get(unit.bundle), tests)
         frontier = state.frontier
         state.frontier = []
         for b in frontier:
@@ -141,7 +141,7 @@ def grow_level_wise(
 def _run(
     plan: Plan, state: State, rows: Rows, *, name: str, units: list[Unit], gathered: list[int]
 ) -> tuple[LevelSums, list[int], NDArray[np.int64]]:
-    """One pass over all rows."""
+    """Run one pass over all rows."""
     coding = plan.coding
     arrays, offsets, ranges = flat_bundles(state.bundles, units, gathered, coding.first_bin, plan.n_channels)
     one_pass = LevelPass(
@@ -161,8 +161,8 @@ def _run(
 
 
 def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) -> list[Any]:
-    """Each task's best test in some columns: a list [node, quality, improvement, test…, pure] per task."""
-    found = _core.choose_tests(
+    """Return the best test of each task in some columns: [node, quality, improvement, test…, pure]."""
+    tests = _core.choose_tests(
         statistics,
         plan.coding.first_bin,
         unit.first_column,
@@ -176,38 +176,40 @@ def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) ->
         plan.growth.splits == "multiway",
         np.array([plan.limits[task].min_samples_leaf for task in bundle.tasks], np.int64),
     )
-    return [[*choice, False] for choice in found]
+    return [[*choice, False] for choice in tests]
 
 
-def _mark_pure(bundle: Bundle, found: list[Any], ranges: NDArray[np.float64] | None, at: int) -> None:
-    """Regression: tasks whose rows all have the same target need no test."""
+def _mark_pure(bundle: Bundle, tests: list[Any], ranges: NDArray[np.float64] | None, at: int) -> None:
+    """Mark tasks of a regression whose rows all have the same target."""
     if ranges is None:
         return
     n = len(bundle.tasks)
     cells = ranges[at : at + 2 * bundle.n_cells].reshape(-1, 2)
-    for lane, choice in enumerate(found):
-        own = [cell for cell in range(n + 1) if cell != lane] + ([n + 1 + lane] if bundle.mixed else [])
-        choice[-1] = bool(cells[own, 0].min() >= cells[own, 1].max())
+    for lane, choice in enumerate(tests):
+        trained = [cell for cell in range(n + 1) if cell != lane] + ([n + 1 + lane] if bundle.mixed else [])
+        choice[-1] = bool(cells[trained, 0].min() >= cells[trained, 1].max())
 
 
-def _better(before: list[Any] | None, found: list[Any]) -> list[Any]:
-    """Keep the better test of each task; of equals the one in the column that comes first."""
+def _better(before: list[Any] | None, tests: list[Any]) -> list[Any]:
+    """Return the better test of each task; ties go to the first column."""
     if before is None:
-        return found
-    for mine, other in zip(before, found, strict=True):
-        if _quality(other[1]) > _quality(mine[1]):
-            mine[1:-1] = other[1:-1]
+        return tests
+    for best, other in zip(before, tests, strict=True):
+        if _quality(other[1]) > _quality(best[1]):
+            best[1:-1] = other[1:-1]
     return before
 
 
-def _quality(found: tuple[float, bytes, bytes]) -> float | Fraction:
-    """Quality of a test: a double, or a fraction given by the bytes of two integers."""
-    quality, above, below = found
-    return Fraction(*(int.from_bytes(b, "little") for b in (above, below))) if below else quality
+def _quality(parts: tuple[float, bytes, bytes]) -> float | Fraction:
+    """Return the quality of a test: a double, or a fraction from the bytes of two integers."""
+    quality, numerator, denominator = parts
+    if not denominator:
+        return quality
+    return Fraction(*(int.from_bytes(b, "little") for b in (numerator, denominator)))
 
 
 def _finish(plan: Plan, state: State, b: int, rows: list[Any]) -> None:
-    """Let the core grow what is left of a small bundle."""
+    """Grow the subtrees of a small bundle by the core."""
     bundle = state.bundles[b]
     totals = None
     if bundle.depth:

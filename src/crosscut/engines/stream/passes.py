@@ -1,8 +1,8 @@
-"""Stateless passes: a batch of coded rows and the forest so far in, sums out.
+"""Stateless passes, which turn batches of coded rows and the forest so far into sums.
 
-A pass has three functions: ``start`` gives empty sums, ``add`` adds a batch of rows to them, ``merge``
-adds up two sums. Sums are integers (or least and largest values), so neither batches nor their order
-matter, and any part of a pass can be repeated on any worker.
+A pass has three functions: ``start`` returns empty sums, ``add`` adds a batch of rows to them, ``merge`` adds
+two sums. Sums are integers, minima or maxima. So the result does not depend on the batches or their order,
+and any part of a pass can be repeated on any worker.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ Sums = TypeVar("Sums")
 
 
 class Pass(Protocol[Sums]):
-    """What is done with every batch of coded rows."""
+    """Functions that process every batch of coded rows."""
 
     name: str
 
     def start(self) -> Sums:
-        """Return sums of no rows."""
+        """Return empty sums."""
 
     def add(self, sums: Sums, batch: Batch) -> None:
         """Add the rows of a batch."""
 
     def merge(self, sums: Sums, others: Sums) -> Sums:
-        """Add up."""
+        """Return the total of two sums."""
 
 
 class GatheredRows(NamedTuple):
-    """Rows of a bundle in some batch."""
+    """Rows of a bundle in one batch."""
 
     codes: NDArray[np.uint8]
-    tasks: NDArray[np.uint64]  # that they train, as bits
+    tasks: NDArray[np.uint64]  # bits of the tasks that each row trains
     target: NDArray[Any]
     weight: NDArray[np.float64] | None
 
@@ -61,21 +61,21 @@ class LevelSums:
 
 @dataclass
 class LevelPass:
-    """Fill the statistics of frontier bundles, and gather the rows of small ones."""
+    """Fill the statistics of frontier bundles and gather the rows of small ones."""
 
     name: str
-    arrays: dict[str, Any]  # of the bundles
+    arrays: dict[str, Any]  # the bundles
     first_bin: NDArray[np.int64]
     n_channels: int
     n_statistics: int
     n_ranges: int
-    wide: bool  # statistics need 64 bits
-    task_masks: NDArray[np.uint64]  # tasks that the rows of each fold train
-    grids: Grids | None  # None if rows are counted
+    wide: bool  # whether statistics need 64 bits
+    task_masks: NDArray[np.uint64]  # bits of the tasks that each fold trains
+    grids: Grids | None  # None if rows are only counted
     n_jobs: int | None = None
 
     def start(self) -> LevelSums:
-        """Return statistics of no rows."""
+        """Return empty statistics."""
         statistics = np.zeros(self.n_statistics, np.int64 if self.wide else np.int32)
         ranges = None
         if self.grids is not None and self.grids.numbers:
@@ -83,7 +83,7 @@ class LevelPass:
         return LevelSums(statistics, ranges, {})
 
     def add(self, sums: LevelSums, batch: Batch) -> None:
-        """Send the rows down the bundles, each to the statistics of the frontier."""
+        """Route the rows through the bundles to the statistics of the frontier."""
         masks = self.task_masks[batch.fold]
         if batch.weight is not None:
             masks = np.where(batch.weight > 0, masks, np.uint64(0))
@@ -95,7 +95,7 @@ class LevelPass:
             slot, target = np.zeros(batch.n_rows, np.int32), batch.target
         else:
             slot = batch.target.astype(np.int32)
-        found = _core.pass_batch(
+        gathered = _core.pass_batch(
             self.arrays,
             batch.codes,
             masks,
@@ -108,7 +108,7 @@ class LevelPass:
             sums.ranges,
             n_threads(self.n_jobs),
         )
-        for place, rows, tasks in found:
+        for place, rows, tasks in gathered:
             bundle = int(self.arrays["bundle"][place])
             weight = None if batch.weight is None else batch.weight[rows]
             sums.gathered.setdefault(bundle, []).append(
@@ -131,9 +131,9 @@ class LevelPass:
 
 @dataclass
 class LeafPass:
-    """Add up the training rows of each leaf (counted over all trees) where they do not simply count.
+    """Add up weights or targets of the training rows of each leaf (numbered over all trees).
 
-    The sums are the digits of exact sums (``Grids.trained``), of each class's weight or of the target.
+    Sums are digits on the exact grids ``Grids.trained``, for each class or for the target.
     """
 
     name: str
@@ -143,12 +143,12 @@ class LeafPass:
     n_jobs: int | None = None
 
     def start(self) -> NDArray[np.int64]:
-        """Return sums of no rows."""
+        """Return empty sums."""
         width = (self.coding.n_classes or 1) * self.grids.trained.starts[-1]
         return np.zeros((len(self.coded.feature), width), np.int64)
 
     def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
-        """Send the rows down the trees."""
+        """Route the rows through the trees."""
         digits = self.grids.digits(batch.target, batch.weight)
         leaf = apply(self.coded, code_matrix(self.coding, batch.codes), n_jobs=self.n_jobs)
         to = sums.reshape(len(sums), self.coding.n_classes or 1, -1)
@@ -168,7 +168,7 @@ class LeafPass:
 
 
 def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Codes as prediction reads them: NaN for missing values."""
+    """Return codes as a matrix for prediction, with NaN for missing values."""
     x = codes.T.astype(np.float32, order="C")
     for f, n in enumerate(coding.n_bins.tolist()):
         if coding.has_missing[f] or not n:
@@ -179,7 +179,7 @@ def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]
 def held_out_nodes(
     coded: Packed, coding: Coding, batch: Batch, n_folds: int, n_jobs: int | None
 ) -> NDArray[np.int64]:
-    """Leaf of each row in the tree that holds it out, counted over all trees."""
+    """Return the leaf of each row in the tree that holds it out, numbered over all trees."""
     x = code_matrix(coding, batch.codes)
     order = np.argsort(batch.fold, kind="stable")
     row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(batch.fold, minlength=n_folds))]).astype(

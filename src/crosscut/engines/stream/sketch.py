@@ -1,9 +1,8 @@
 """Bin edges of columns that are read once and in any order.
 
-A column with few distinct values is counted exactly. Of the others a sample of rows is kept, those with the
-lowest hashes of their row numbers: the same rows whatever the batches and their order, and two samples merge
-into the sample of both. Quantile sketches such as KLL or t-digest do neither: what they keep depends on the
-order of arrival.
+Columns with few distinct values are counted exactly. The others use a sample of rows, those with the lowest
+hashes of their row numbers. So the sample does not depend on batches and their order, and two samples merge
+into the sample of all rows. Quantile sketches such as KLL or t-digest depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from crosscut.tasks.fold_rule import mix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SAMPLE_ROWS = 1 << 17  # quantiles from these are off by 0.14% of the rows (standard error)
-_SAMPLE_CELLS = 1 << 25  # with many columns fewer rows are kept, but not fewer than...
+SAMPLE_ROWS = 1 << 17  # standard error of quantiles: 0.14% of the rows
+_SAMPLE_CELLS = 1 << 25  # with many columns, fewer rows are sampled, at least _LEAST_ROWS
 _LEAST_ROWS = 1 << 14
-MAX_DISTINCT = 1024  # columns with more distinct values are binned by the sample
-_GLANCE = 4096
+MAX_DISTINCT = 1024  # columns with more distinct values are binned from the sample
+_FIRST = 4096  # rows that usually show that there are many distinct values
 _SAMPLE_SEED = 0x5EED
 
 
 @dataclass
 class DistinctValues:
-    """The distinct values of a column and how often each occurs; gives up when there are many."""
+    """Counts of a column's distinct values, which are dropped if there are too many."""
 
     values: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     many: bool = False
 
     def add(self, numbers: NDArray[np.float32]) -> None:
-        """Count these values; missing ones do not count."""
-        for begin, end in ((0, _GLANCE), (_GLANCE, len(numbers))):  # most columns give up after a glance
+        """Count values that are not missing."""
+        for begin, end in ((0, _FIRST), (_FIRST, len(numbers))):
             if self.many:
                 break
             part = numbers[begin:end]
@@ -58,7 +57,7 @@ class DistinctValues:
 
 @dataclass
 class RowSample:
-    """The rows with the lowest hashes."""
+    """Sample of the rows with the lowest hashes of row numbers."""
 
     keys: NDArray[np.uint64]
     rows: NDArray[np.float32]  # (rows, numeric columns)
@@ -66,12 +65,12 @@ class RowSample:
 
     @classmethod
     def empty(cls, n_columns: int) -> RowSample:
-        """Return a sample of no rows."""
+        """Return an empty sample."""
         size = min(SAMPLE_ROWS, max(_LEAST_ROWS, _SAMPLE_CELLS // max(1, n_columns)))
         return cls(np.empty(0, np.uint64), np.empty((0, n_columns), np.float32), size)
 
     def add(self, first_row: int, columns: list[NDArray[np.float32]]) -> None:
-        """Look at rows with the numbers ``first_row``, ``first_row + 1``, …."""
+        """Add rows with the numbers ``first_row``, ``first_row + 1``, …."""
         if not columns:
             return
         keys = mix(np.arange(first_row, first_row + len(columns[0])), _SAMPLE_SEED)
@@ -85,14 +84,14 @@ class RowSample:
         self.merge(RowSample(keys[among], rows))
 
     def merge(self, other: RowSample) -> None:
-        """Keep the lowest of both."""
+        """Keep the rows with the lowest hashes of both samples."""
         keys = np.concatenate([self.keys, other.keys])
         lowest = np.argsort(keys)[: self.size]
         self.keys, self.rows = keys[lowest], np.concatenate([self.rows, other.rows])[lowest]
 
 
 def edges_of(values: NDArray[np.float32], counts: NDArray[np.int64], max_bins: int) -> NDArray[np.float64]:
-    """Return the thresholds between bins of about equal row count, as ``Table`` makes them.
+    """Return thresholds between bins of about equal row count, as in ``Table``.
 
     >>> edges_of(np.array([1, 2, 4], np.float32), np.array([5, 5, 5]), 255)
     array([1.5, 3. ])
@@ -112,6 +111,6 @@ def edges_of(values: NDArray[np.float32], counts: NDArray[np.int64], max_bins: i
 
 
 def edges_of_sample(numbers: NDArray[np.float32], max_bins: int) -> NDArray[np.float64]:
-    """Return the thresholds between bins of about equal row count of a sample."""
+    """Return thresholds between bins of about equal row count in a sample."""
     values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
     return edges_of(values, counts, max_bins)

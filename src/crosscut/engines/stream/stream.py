@@ -1,4 +1,4 @@
-"""The stream engine: rows that are read in batches, coded once, and never held in memory together."""
+"""The stream engine: rows are read in batches, coded once, and never all held in memory."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _UNITS = {
 class Stream:
     r"""Data for ``fit`` that need not fit in memory.
 
-    ``TreeClassifier().fit("data/*.parquet", "target")`` uses one with the settings below left as they are.
+    ``TreeClassifier().fit("data/*.parquet", "target")`` uses a stream with the default settings.
 
     Parameters
     ----------
@@ -55,23 +55,23 @@ class Stream:
         Files of any kind that :func:`crosscut.read_file` reads, folders or patterns. Rows are numbered in the
         order of the files.
     memory_limit : int or str
-        Bytes for statistics and gathered rows, such as ``"512MB"``. If a level needs more, it takes more
-        passes. Python, its libraries and a few batches of rows come on top (about 400 MB).
+        Bytes for statistics and gathered rows, such as ``"512MB"``. A level that needs more takes several
+        passes. Python, its libraries and a few batches of rows need about 400 MB more.
     cache : path, optional
         Folder for the codes (one byte per value), kept for later fits on the same files; by default a
         temporary one.
     cache_limit : int or str, optional
-        Most disk space for the codes. What does not fit is read and coded again by every pass.
+        Maximum disk space for the codes. Rows that do not fit are read and coded again by every pass.
     checkpoint : path, optional
-        File that is written after every level. If it is there, growth goes on from it; when growth is done
-        it is removed.
+        File that is written after every level. If it exists, growth resumes from it. It is deleted when
+        growth is finished.
     progress : bool or callable, optional
-        Show a line per pass, or call with a :class:`Progress` after every batch.
+        True shows a line per pass; a function is called with a :class:`Progress` after every batch.
     batch_rows : int
-        Most rows read at once. The result does not depend on it.
+        Maximum rows read at once. The result does not depend on it.
     **reading
-        How text files are read, where that is not to be found out: ``header``, ``separator``, ``decimal``,
-        ``encoding``, ``missing`` and ``dates``, as :func:`crosscut.read_file` takes them.
+        Override the detection of text formats: ``header``, ``separator``, ``decimal``, ``encoding``,
+        ``missing`` and ``dates`` of :func:`crosscut.read_file`.
 
     Examples
     --------
@@ -108,18 +108,18 @@ class Stream:
 
     @staticmethod
     def takes(X: TableLike, y: ColumnLike) -> bool:
-        """Whether ``fit(X, y)`` is meant for a stream: y is a column of files, a lazy frame or Dask's."""
+        """Whether ``fit(X, y)`` needs a stream: X is files, a lazy frame or Dask data."""
         if isinstance(X, (list, tuple)):
             return (bool(X) and all(map(_is_path, X))) or _is_dask(X)
         return isinstance(X, Stream) or _is_path(X) or _is_dask(X) or (isinstance(y, str) and _is_lazy(X))
 
     @classmethod
     def of(cls, X: TableLike) -> Stream:
-        """Return the stream of what :meth:`takes` accepts."""
+        """Return ``X`` as a stream."""
         return X if isinstance(X, Stream) else cls(X)
 
     def prepare(self, roles: Roles, max_bins: int, folds: FoldRule, n_jobs: int | None) -> Any:
-        """Survey and code the data; return where passes are run."""
+        """Survey and code the data; return rows to run passes on."""
         if _is_dask(self.data):
             from crosscut.engines.stream.dask import DaskRows
 
@@ -139,7 +139,7 @@ class StreamRows:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         data = stream.data
         if _is_lazy(data):
-            # polars writes what it computes batch by batch, so that it need not be held or computed again
+            # polars writes its result batch by batch, so it is neither held in memory nor computed again
             self._folder = tempfile.TemporaryDirectory(prefix="crosscut-", dir=stream.cache)
             data = Path(self._folder.name, "rows.parquet")
             stream.data.sink_parquet(data)
@@ -157,7 +157,7 @@ class StreamRows:
 
     @property
     def key(self) -> str:
-        """What the codes depend on."""
+        """Hash of everything the codes depend on."""
         return self.cache.key
 
     @property
@@ -175,7 +175,7 @@ class StreamRows:
         return sums
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows, coded, with their folds."""
+        """Yield all coded rows with their folds."""
         for piece in self.pieces:
             counts = self._class_counts.get(piece.number, np.zeros(0, np.int64)).copy()
             cached = piece.number in self.cache
@@ -188,7 +188,7 @@ class StreamRows:
                 yield replace(batch, fold=fold_of(batch, self.folds, counts))
 
     def _survey_and_code(self, roles: Roles, max_bins: int) -> dict[str, Any]:
-        """Pass 0 reads the files twice: to learn what they hold, and to code it."""
+        """Run pass 0, which reads the files twice: to survey them and to code them."""
         survey = Survey(roles)
         self.meter.start("survey", self.source.n_rows)
         for piece in self.pieces:
@@ -206,7 +206,7 @@ class StreamRows:
                     add_totals(totals, batch, coding)
                     self.meter.add(batch.n_rows)
         except BaseException:
-            self.cache.drop()  # the parts are of no use without the others, and take space
+            self.cache.drop()  # incomplete codes are useless
             raise
         counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
         notes = {
@@ -223,7 +223,7 @@ class StreamRows:
 
 
 def add_totals(totals: Totals, batch: Batch, coding: Coding) -> None:
-    """Look at a batch, if the grids of its statistics depend on it."""
+    """Add a batch if the grids of its statistics depend on it."""
     if coding.classes is None:
         totals.add(batch.target, batch.sample_weight, batch.n_rows)
     elif coding.weighted:
@@ -231,7 +231,7 @@ def add_totals(totals: Totals, batch: Batch, coding: Coding) -> None:
 
 
 def fold_of(batch: Batch, folds: FoldRule, counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Fold of every row; counts is the number of rows of each class before the batch, and is moved on."""
+    """Return the fold of each row; updates ``counts``, the rows of each class before the batch."""
     if folds.grouped:
         assert batch.keys is not None
         return folds.of_keys(batch.keys)
@@ -246,10 +246,10 @@ def read_bytes(name: str, size: int | str) -> int:
     >>> read_bytes("memory_limit", "512MB")
     512000000
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(size).lower())
-    if not found or found[2] not in _UNITS or found[1].count(".") > 1 or not float(found[1] or 0) > 0:
-        raise ValueError(f"{name} must be a number of bytes such as '512MB' or 2**29, but {size!r} was given")
-    return int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(size).lower())
+    if not match or match[2] not in _UNITS or match[1].count(".") > 1 or not float(match[1] or 0) > 0:
+        raise ValueError(f"{name} must be a number of bytes such as '512MB' or 2**29, not {size!r}")
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def _is_lazy(data: TableLike) -> bool:

@@ -1,4 +1,4 @@
-"""Pass 0: what has to be known of the whole data before a row can be coded."""
+"""Pass 0: collect the information about all data that coding a row needs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from crosscut.typing import TableLike
 
-MAX_CATEGORIES = 255  # so that the code after the last, for missing values, fits a byte
+MAX_CATEGORIES = 255  # the next code, for missing values, fits in a byte
 MAX_CLASSES = 1 << 16
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What each column is for."""
+    """Roles of the columns: target, group, weight, or tested."""
 
     target: str
     classifies: bool
@@ -48,7 +48,7 @@ class Roles:
                 raise ValueError(f"{role}: there is no column {name!r} in {where} to use: {why}")
             taken.append(None if name is None else columns.pop(name))
         if not columns:
-            raise ValueError(f"{where} has no column to test beside the target {self.target!r}")
+            raise ValueError(f"{where} has no column to test besides the target {self.target!r}")
         target, group, weight = taken
         assert target is not None
         return list(columns.values()), target, group, weight
@@ -62,8 +62,8 @@ class Survey:
     n_rows: int = 0
     names: tuple[str, ...] = ()
     kinds: list[Kind] = field(default_factory=list)
-    categories: list[dict[Any, None]] = field(default_factory=list)  # as found; the keys count
-    ordered: list[bool] = field(default_factory=list)  # whether that is the order of the categories
+    categories: list[dict[Any, None]] = field(default_factory=list)  # keys in order of appearance
+    ordered: list[bool] = field(default_factory=list)  # whether that order is the order of the type
     distinct: list[DistinctValues] = field(default_factory=list)
     n_missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     sample: RowSample = field(default_factory=lambda: RowSample.empty(0))
@@ -73,7 +73,7 @@ class Survey:
     pieces: dict[int, dict[Any, int]] = field(default_factory=dict)  # rows of each class in each piece
 
     def add(self, frame: TableLike, first_row: int, piece: int, where: str) -> None:
-        """Look at the rows of a frame, which have the numbers from ``first_row`` on."""
+        """Add the rows of a frame, whose numbers start at ``first_row``."""
         columns, target, _, weight = self.roles.split(frame, where)
         if not self.names:
             self._start(columns)
@@ -82,8 +82,8 @@ class Survey:
             if column.kind == "nominal":
                 present = np.unique(column.values)
                 self.n_missing[f] += np.count_nonzero(column.values < 0)
-                found = (column.categories[code] for code in present[present >= 0].tolist())
-                self.categories[f] |= dict.fromkeys(column.categories if column.ordered else found)
+                labels = (column.categories[code] for code in present[present >= 0].tolist())
+                self.categories[f] |= dict.fromkeys(column.categories if column.ordered else labels)
                 self._check_categories(f)
         numbers = [self._numbers(c, first_row) for c in columns if c.kind != "nominal"]
         numeric = [f for f, c in enumerate(columns) if c.kind != "nominal"]
@@ -97,7 +97,7 @@ class Survey:
         self.n_rows += len(target.values)
 
     def merge(self, other: Survey) -> Survey:
-        """Add what another part of the data holds."""
+        """Add the survey of another part of the data."""
         if not other.names:
             return self
         if not self.names:
@@ -107,8 +107,8 @@ class Survey:
         self.n_trained += other.n_trained
         self.n_missing += other.n_missing
         self.sample.merge(other.sample)
-        for f, mine in enumerate(self.distinct):
-            mine.merge(other.distinct[f])
+        for f, distinct in enumerate(self.distinct):
+            distinct.merge(other.distinct[f])
             self.categories[f] |= other.categories[f]
             self._check_categories(f)
         for label, count in other.labels.items():
@@ -117,14 +117,14 @@ class Survey:
         return self
 
     def coding(self, max_bins: int) -> Coding:
-        """Return how rows become codes."""
+        """Return the coding of rows."""
         if not self.n_rows:
             raise ValueError("the data has no rows")
         if not self.n_trained:
             raise ValueError(f"sample_weight: every row has the weight 0 in {self.roles.weight!r}")
         classes = self._classes()
         known = zip(self.categories, self.ordered, strict=True)
-        categories = tuple(tuple(own if ordered else sorted(own)) for own, ordered in known)
+        categories = tuple(tuple(c if ordered else sorted(c)) for c, ordered in known)
         schema = Schema(self.names, tuple(self.kinds), categories)
         edges: list[NDArray[np.float64]] = []
         bins: list[int] = []
@@ -158,7 +158,7 @@ class Survey:
         )
 
     def class_counts(self, coding: Coding, pieces: Sequence[int]) -> dict[int, NDArray[np.int64]]:
-        """Rows of each class before each piece, for stratified folds."""
+        """Return the rows of each class before each piece, for stratified folds."""
         if coding.classes is None:
             return {}
         before = np.zeros(len(coding.classes), np.int64)
@@ -187,9 +187,8 @@ class Survey:
     def _check_categories(self, f: int) -> None:
         if len(self.categories[f]) > MAX_CATEGORIES:
             raise ValueError(
-                f"column {self.names[f]!r} has more than {MAX_CATEGORIES} categories, which one "
-                "byte per value does "
-                "not hold; leave it out, group its categories, or fit the data in memory"
+                f"column {self.names[f]!r} has more than {MAX_CATEGORIES} categories, which do not "
+                "fit in one byte per value; leave it out, group its categories, or fit the data in memory"
             )
 
     def _numbers(self, column: Column, first_row: int) -> NDArray[np.float32]:
@@ -202,15 +201,15 @@ class Survey:
         return values
 
     def _training_rows(self, weight: Column, first_row: int) -> NDArray[np.bool_]:
-        """Return which rows have weight; what is no weight is refused."""
+        """Return which rows have a positive weight; raise for invalid weights."""
         if weight.kind == "nominal":
-            raise ValueError(f"sample_weight: column {weight.name!r} holds text, but weights are numbers")
+            raise ValueError(f"sample_weight: column {weight.name!r} holds text, but weights must be numbers")
         wrong = ~np.isfinite(weight.values) | (weight.values < 0)
         if wrong.any():
             at = int(np.argmax(wrong))
             raise ValueError(
                 f"sample_weight: column {weight.name!r} holds {weight.values[at]} in row {first_row + at}, "
-                "but weights are numbers from 0"
+                "but weights must be numbers >= 0"
             )
         return np.asarray(weight.values > 0)
 
@@ -221,25 +220,24 @@ class Survey:
             row = first_row + int(np.argmax(missing))
             raise ValueError(
                 f"target column {target.name!r} is missing in row {row} (counted from 0 over all "
-                "data); leave out rows "
-                "whose target is not known"
+                "data); remove rows with a missing target"
             )
         if not self.roles.classifies:
             if nominal:
-                raise ValueError(f"target column {target.name!r} holds text; a regression needs numbers")
+                raise ValueError(f"target column {target.name!r} holds text; regression needs numbers")
             return
-        found, counts = np.unique(target.values, return_counts=True)
-        if not nominal and found.dtype.kind == "f" and np.any(found != np.rint(found)):
+        values, counts = np.unique(target.values, return_counts=True)
+        if not nominal and values.dtype.kind == "f" and np.any(values != np.rint(values)):
             raise ValueError(
-                f"target column {target.name!r} holds numbers that are not whole, which are no "
-                "classes; use TreeRegressor"
+                f"target column {target.name!r} holds numbers that are not integers, which cannot "
+                "be classes; use TreeRegressor"
             )
-        self.label_type = "O" if nominal else found.dtype.str
-        names = [target.categories[c] for c in found.tolist()] if nominal else found.tolist()
-        own = self.pieces.setdefault(piece, {})
+        self.label_type = "O" if nominal else values.dtype.str
+        names = [target.categories[c] for c in values.tolist()] if nominal else values.tolist()
+        in_piece = self.pieces.setdefault(piece, {})
         for label, count in zip(names, counts.tolist(), strict=True):
             self.labels[label] = self.labels.get(label, 0) + count
-            own[label] = own.get(label, 0) + count
+            in_piece[label] = in_piece.get(label, 0) + count
         if len(self.labels) > MAX_CLASSES:
             raise ValueError(
                 f"target column {target.name!r} has more than {MAX_CLASSES} classes; use TreeRegressor"
@@ -253,13 +251,13 @@ class Survey:
         return labels
 
     def _class_weights(self, classes: NDArray[Any]) -> NDArray[np.float64] | None:
-        """Weight of each class, by the formulas of scikit-learn."""
-        given = self.roles.class_weight
-        if given is None:
+        """Return the weight of each class, by the formulas of scikit-learn."""
+        weights = self.roles.class_weight
+        if weights is None:
             return None
-        if isinstance(given, str):  # "balanced"
+        if isinstance(weights, str):  # "balanced"
             counts = np.array([self.labels[label] for label in classes.tolist()], np.float64)
             return np.asarray(self.n_rows / (len(classes) * counts))
         from sklearn.utils import compute_class_weight
 
-        return np.asarray(compute_class_weight(dict(given), classes=classes, y=classes), np.float64)
+        return np.asarray(compute_class_weight(dict(weights), classes=classes, y=classes), np.float64)
