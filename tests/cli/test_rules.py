@@ -62,7 +62,9 @@ def test_rules_are_saved_shown_and_used(tmp_path):
 def test_without_held_out_rows_there_is_no_report(tmp_path):
     X, y = load_iris(return_X_y=True)
     save_model(RuleClassifier().fit(X, y), tmp_path / "m", held_out=False)
-    assert "without cross-validation" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)
+    assert "without cross-validation" in refused(
+        call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4
+    )
     assert "accuracy" not in call("show", tmp_path / "m").stdout
 
 
