@@ -78,7 +78,7 @@ def _rules(fit: Fit, wording: Wording) -> list[dict[str, Any]]:
     for rule, (weight, fraction) in zip(fit.final.with_default, precision, strict=True):
         result.append(
             {
-                "text": wording.asked(rule) or "otherwise",
+                "text": wording.condition_text(rule) or "otherwise",
                 "class": wording.label(rule),
                 "covers": rule.coverage,
                 "precision": rule.precision,
