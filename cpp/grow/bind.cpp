@@ -294,7 +294,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
           ? largest(tasks.multiplicity, table.n_rows * static_cast<std::size_t>(tasks.n_tasks))
           : 1;
   need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61),
-       "the grids' digits have too many bits for sums of so many rows");
+       "the grids' digits have too many bits to sum this many rows");
   need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
   Watch watch;
   watch.progress = std::move(progress);

@@ -48,22 +48,20 @@ struct BorderSearch : Search<P> {
                                      sizeof(Vec<double, W>) +
                                  24);
   }
-  // Allocates the statistics.
-  static void take_room(Worker& w, Statistics& h) {
-    const std::size_t total = h.bins + 1, K = static_cast<std::size_t>(w.run.K());
-    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
-    else {
-      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
-      h.squares = w.scratch.take<double>(total);
-    }
-  }
+  // Allocates the statistics of column f.
   static Statistics room(Worker& w, int f) {
     const Column& c = w.run.p.columns[f];
     Statistics h;
     h.bins = c.nominal ? c.n_values : c.n_coarse;
     h.missing = c.has_missing;
     h.firsts = c.coarse_first;
-    take_room(w, h);
+    const std::size_t total = h.bins + 1;
+    const std::size_t K = static_cast<std::size_t>(w.run.K());
+    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
+    else {
+      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
+      h.squares = w.scratch.take<double>(total);
+    }
     return h;
   }
   void fill(int f, const Statistics& h) {

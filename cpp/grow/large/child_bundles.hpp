@@ -39,16 +39,20 @@ u32 sample_rows(Worker& w, const Rows& rows, const Fork& fork, const u16* left,
   ChildBundle* const c = children.bundle;
   for (int i = 0; i < children.n; i++) std::fill_n(c[i].sample, words, u64{0});
   if (left) {
-    alignas(64) u16 mask[kSample], l[kSample];
+    u16 mask[kSample];
+    u16 goes_left[kSample];
     for (u32 q = 0; q < sample; q++) {
       mask[q] = static_cast<u16>(rows.mask(q * step));
-      l[q] = left[q * step];
+      goes_left[q] = left[q * step];
     }
-    for (u32 q = sample; q < words * 64; q++) mask[q] = l[q] = 0;
-    for (int i = 0; i < children.n; i++)
-      for (u32 q = 0; q < words; q++)
-        c[i].sample[q] = lanes_here(mask + 64 * q, l + 64 * q, static_cast<u16>(c[i].left),
-                                    static_cast<u16>(c[i].right));
+    for (ChildBundle* child = c; child < c + children.n; child++) {
+      const u16 first = static_cast<u16>(child->left);
+      const u16 second = static_cast<u16>(child->right);
+      for (u32 q = 0; q < sample; q++) {
+        const bool here = lanes_in(mask[q], goes_left[q], first, second) != 0;
+        child->sample[q / 64] |= u64{here} << q % 64;
+      }
+    }
     return words;
   }
   const Leads where(w.scratch, fork, children);

@@ -77,8 +77,8 @@ CC_INLINE Vec<T, W> ones(u32 mask) {
     } else
 #endif
     {
-#if defined(__AVX2__) && !defined(__AVX512VL__)  // in words of the instruction set: compilers take
-                                                 // wider vectors apart, lane by lane
+#if defined(__AVX2__) && !defined(__AVX512VL__)
+      // compilers would split wider vectors lane by lane
       constexpr int n = static_cast<int>(sizeof(T)) * W / 32;
       union {
         Vec<T, W> v;
@@ -203,26 +203,6 @@ CC_INLINE u64 pack_bits(u64 mask, u64 live) {
     out |= u64{1} << __builtin_popcountll(live & ((mask & -mask) - 1));
   return out;
 #endif
-}
-
-// Bit i of 64 rows: does row i have a task of `first` that goes left or one of `second` that goes
-// right?
-CC_INLINE u64 lanes_here(const u16* masks, const u16* left, u16 first, u16 second) {
-  u64 bits = 0;
-#if defined(__AVX512BW__)
-  const __m512i a = _mm512_set1_epi16(static_cast<short>(first));
-  const __m512i b = _mm512_set1_epi16(static_cast<short>(second));
-  for (int i = 0; i < 64; i += 32) {
-    const __m512i l = _mm512_loadu_si512(left + i), m = _mm512_loadu_si512(masks + i);
-    // a where left, b elsewhere
-    const __m512i in = _mm512_xor_si512(b, _mm512_and_si512(l, _mm512_xor_si512(a, b)));
-    bits |= static_cast<u64>(_mm512_test_epi16_mask(in, m)) << i;
-  }
-#else
-  for (int i = 0; i < 64; i++)
-    bits |= static_cast<u64>((masks[i] & ((left[i] & first) | (~left[i] & second))) != 0) << i;
-#endif
-  return bits;
 }
 
 // A set of bytes: bit h of low[l] stands for 16·h + l, bit h of high[l] for 16·(h + 8) + l.

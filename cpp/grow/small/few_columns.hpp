@@ -1,5 +1,6 @@
-// Up to 64 rows, each counting once: a set of them is a word of bits, and a column the sets that
-// its tests put on the left. Going down keeps of each set the rows of the child.
+// Nodes of up to 64 rows: a set of rows is one 64-bit word. A column is the list of the sets that
+// its tests send left. For a child, each set is intersected with the rows of the child, so nothing
+// is sorted or split (few_rows.hpp has the gain).
 #pragma once
 #include <array>
 
@@ -17,15 +18,15 @@ inline u32 lowest_row(FewSet s) { return static_cast<u32>(__builtin_ctzll(s)); }
 
 struct FewColumn {
   int f;
-  u32 n;  // sets
+  u32 n;  // number of sets
   bool nominal;
-  // numeric: the rows up to every value but the last, those with a missing value never among them;
-  // nominal: of each category
+  // numeric: for every value but the last, the rows up to it, without missing values; nominal: the
+  // rows of each category
   FewSet* sets;
-  u16* codes;  // the ranks of the values, of the last one, too
+  u16* codes;  // ranks of the values, including the last
   FewSet missing;
 
-  // What is left of a column for the rows `own`. False if it is constant there.
+  // Restricts a column to `rows`. Returns false if it is constant there.
   bool narrow(FewSet rows, FewColumn& to) const {
     u32 kept = 0;
     if (nominal) {
@@ -46,7 +47,7 @@ struct FewColumn {
         return kept > 0;
       }
       kept += s != before;
-      before = s;  // no branch that cannot be foreseen
+      before = s;  // avoids an unpredictable branch
     }
     to.codes[kept] = codes[n];
     to.n = kept;
@@ -54,13 +55,13 @@ struct FewColumn {
   }
 };
 
-// The columns of a node that vary there and that its task may test, by their numbers.
+// The columns of a node that are not constant and that its task may use, in ascending order.
 template <class Code>
 class FewColumns {
   Worker& w;
   const LocalTable& table;
   const SingleNode<Code>& x;
-  const u16* row;  // of the local table
+  const u16* row;  // [row of the node] row of the local table
 
  public:
   FewColumn* columns;
@@ -110,12 +111,12 @@ class FewColumns {
     if (!c.nominal && list[x.n - 1] >> 16 == table.columns[c.f].missing_rank)
       c.missing = first_rows(x.n) & ~c.sets[c.n - 1];
   }
-  // False if the column is constant here.
+  // Returns false if the column is constant here.
   bool take_coded(u32 place, FewColumn& c) {
     if constexpr (Code::kEachRow) return take_bits(x.code.all->columns[place], c);
     else return take_ranks(c);
   }
-  // Rows are numbered as the node's bits are.
+  // Rows have the order of the bits of the node.
   bool take_bits(const CodedColumn& from, FewColumn& c) {
     const LocalColumn& column = table.columns[c.f];
     const FewSet every = first_rows(x.n);
@@ -149,7 +150,7 @@ class FewColumns {
         if (column.rank[row[i]] == column.missing_rank) c.missing |= one_row(i);
     return c.n > 0;
   }
-  // The same for a column of at most 256 values.
+  // The same for a column with at most 256 values.
   bool take_ranks(FewColumn& c) {
     const u16* rank = table.columns[c.f].rank;
     const u32 missing = table.columns[c.f].missing_rank;
@@ -168,7 +169,7 @@ class FewColumns {
     });
     if (c.nominal) return c.n > 1;
     if (missing < 256 && values[missing >> 6] >> (missing & 63) & 1) c.missing = of[missing];
-    return --c.n > 0;  // not after the last value
+    return --c.n > 0;  // there is no cut after the last value
   }
 };
 

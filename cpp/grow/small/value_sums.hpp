@@ -1,5 +1,7 @@
-// Regression, every row counting once: columns with few values need no lists. A node has the sums
-// of its rows by value; those of its largest child are what the others leave.
+// Columns with few values in a local table of a regression whose rows count once. A node has the
+// sum and the number of its rows per value, so these columns need no lists. The sums of the largest
+// child are those of the node less those of the other children. Gains 2% to 8% in the median of
+// regression tables (8% with AVX2) and up to 1.2 times on tables of such columns.
 #pragma once
 #include "single_search.hpp"
 #include "single_split.hpp"
@@ -8,17 +10,17 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 using ValueSum = Vec<double, 2>;  // P, W
 
-// The columns of a local table that have few values.
+// The coded columns of a local table.
 struct ValueColumns {
   int n = 0;
   int* f;
-  u32* first;   // [n + 1] places of their first values among those of all
-  u16* places;  // [row][n] of its values
+  u32* first;   // [n + 1] place of the first value of each column
+  u16* places;  // [row][n] places of its values
   const double* product;
-  ValueSum* all;  // the sums of all rows
+  ValueSum* all;  // [place] sums of all rows
 
-  // In a node of n rows. Measured with AVX2: a value takes about half as long as a row in a list,
-  // and a row of the smaller child a quarter.
+  // Are sums faster than lists in a node of n rows? Measured with AVX2: a value takes about half
+  // the time of a row in a list, and a row of the smaller child a quarter.
   static bool pays(u32 values, u32 n) { return values <= n; }
   static const ValueColumns* of(Worker& w, const LocalTable& table) {
     if (w.run.p.n_classes) return nullptr;
@@ -49,15 +51,14 @@ struct ValueColumns {
     }
     return out;
   }
-  ValueSum* new_sums(Worker& w) const {
-    return w.scratch.take<ValueSum>(first[n] + kDoubles - 1);
-  }  // a scan may read behind the end
+  // A scan may read behind the end.
+  ValueSum* new_sums(Worker& w) const { return w.scratch.take<ValueSum>(first[n] + kDoubles - 1); }
   u32 n_values(u32 column) const { return first[column + 1] - first[column]; }
   CC_INLINE u16 place(u32 entry, u32 column) const {
     return places[(entry & kRowMask) * static_cast<u32>(n) + column];
   }
 
-  // Adds rows, `times` 1 or −1, to the sums of some columns.
+  // Adds rows to the sums of some columns, or subtracts them if `times` is −1.
   void add(const u32* entries, u32 n_rows, double times, const u16* columns, int n_columns,
            ValueSum* to) const {
     for (u32 i = 0; i < n_rows; i++) {
@@ -80,7 +81,7 @@ template <class P>
 struct SumSearch;
 struct SumSplit;
 
-// A node's sums by value, for its columns with few values.
+// The code of a node with sums by value.
 struct SumCode {
   template <class P>
   using Search = SumSearch<P>;
@@ -109,7 +110,7 @@ struct SumCode {
     x.places = w.scratch.take<u16>(static_cast<std::size_t>(most_columns));
     return x;
   }
-  // Sums the node's rows anew.
+  // Sums the rows of the node from scratch.
   void add_rows(u32 n_rows) {
     columns->clear(places, n, sums);
     columns->add(entries, n_rows, 1, places, n, sums);
@@ -130,7 +131,7 @@ struct SumSearch : SingleSearch<P> {
   }
 
  private:
-  // Regression: a column with sums by value.
+  // Evaluates the cuts of a column with sums by value.
   void scan_sums(int f, const ValueSum* sums, u32 n, u64 phase, double most) {
     typename P::Cuts cuts(p);
     const auto least = static_cast<double>(bundle.min_leaf[0]);
@@ -204,19 +205,18 @@ struct SumSplit : SingleSplit<SumCode> {
     for (int j = 0; j < x.code.n; j++) {
       if (x.code.feature(x.code.places[j]) != f) continue;
       const bool any = check_gain || (w.run.p.columns[f].nominal && w.run.p.multiway);
-      return any ? take_any(value_entries(f), check_gain, out)
-                 : take_value(f, x.code.places[j], out);
+      return any ? take_any(value_entries(f), out) : take_value(f, x.code.places[j], out);
     }
     return SingleSplit::take(check_gain, out);
   }
 
  private:
-  // A test of a column with sums by value.
+  // Splits by a test of a column with sums by value.
   bool take_value(int f, u32 column, NodeSplit<SumCode>& out) {
     const u32 V = x.code.columns->n_values(column), missing = table.columns[f].missing_rank;
     const ValueSum* sums = x.code.sums + x.code.columns->first[column];
     const SingleRows node_rows{x.n, x.code.entries, table};
-    u8 left[256];  // by rank
+    u8 left[256];  // [rank]
     if (w.run.p.columns[f].nominal) {
       i64* count = w.scratch.take<i64>(V);
       for (u32 v = 0; v < V; v++) count[v] = static_cast<i64>(sums[v][1]);
@@ -255,7 +255,7 @@ struct SumSplit : SingleSplit<SumCode> {
   }
 };
 
-// The same node with lists of what has many values for so few rows.
+// Replaces the sums of columns that have more values than the node has rows by sorted lists.
 inline SingleNode<SumCode> recoded(Worker& w, const LocalTable& table,
                                    const SingleNode<SumCode>& node) {
   SingleNode<SumCode> x = node;
