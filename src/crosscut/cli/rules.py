@@ -14,7 +14,6 @@ from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
 from crosscut.data.array_file import replace_text
-from crosscut.data.visible import visible
 from crosscut.forest.export.text import counted
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def print_rules(model: BaseEstimator) -> None:
             f"({len(model.cv_rules_)} folds)"
         )
     stdout().print(text, markup=False, highlight=False)
-    stdout().print(visible(model.to_text()), markup=False, highlight=False, soft_wrap=True)
+    stdout().print(model.to_text(), markup=False, highlight=False, soft_wrap=True)
 
 
 def rule_data(model: BaseEstimator) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def waiting(what: str) -> Iterator[None]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=None)
+        task = progress.add_task(plain(what), total=None)
 
         def update(fraction: float) -> None:
             # the upper levels of all trees are grown first, before any row reaches a leaf

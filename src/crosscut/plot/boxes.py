@@ -176,6 +176,7 @@ def _draw_line(ax: Axes, box: PictureBox, child: PictureBox, font: float) -> Non
             child.x,
             bottom + 0.04,
             child.above,
+            parse_math=False,
             fontsize=font * 0.9,
             ha="center",
             va="bottom",
@@ -214,6 +215,7 @@ def _draw_box(ax: Axes, box: PictureBox, font: float) -> None:
         box.x,
         bottom + height / 2 + (0.06 if box.shares else 0),
         box.text,
+        parse_math=False,  # names may contain '$' or backslashes
         fontsize=font,
         ha="center",
         va="center",

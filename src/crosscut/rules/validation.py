@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from crosscut.data.visible import visible
 from crosscut.rules.examples import bits_of
 from crosscut.statistics.validation import Validation
 from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
@@ -119,4 +120,4 @@ class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  
     def to_text(self) -> str:
         """Return the final rules, one per line, with coverage and with training and out-of-fold precision."""
         held_out = None if fit_of(self).validation is None else self.rule_precision_
-        return self.wording_.text(self.rules_, held_out)
+        return visible(self.wording_.text(self.rules_, held_out))
