@@ -1,6 +1,5 @@
-// Groups states into bundles, and chooses how a bundle's rows are represented: as masks of lanes
-// for two classes without weights (CN2), else as lines of bytes. A shared pass saves sorting and
-// reading rows.
+// Groups states into bundles, and chooses the representation of rows: masks of lanes for two
+// classes without weights (CN2), else lines of bytes. A shared pass saves sorting and reading rows.
 #include "bundle.hpp"
 
 #include <algorithm>
@@ -10,8 +9,7 @@ namespace crosscut::rules {
 
 namespace {
 
-// Cost of a pass per row, in units of a pass with one group of lanes. Further groups share the
-// sorting.
+// Cost of a pass per row, relative to one group of lanes. Further groups share the sorting.
 double cost(std::size_t lanes) {
   constexpr double further_group = 0.7;
   return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);

@@ -1,7 +1,6 @@
 // Refinement of the states of all tasks. A state is a rule during the search. States that cover
 // many of the same rows form a bundle, whose rows are sorted and visited once for all of them.
-// Results must not depend on the bundle: candidates are compared by exact sums and by an order
-// without ties.
+// Results do not depend on the bundle, because candidates have exact sums and a total order.
 #pragma once
 #include <vector>
 
@@ -11,8 +10,7 @@ namespace crosscut::rules {
 
 bool better(const Candidate& x, const Candidate& y);
 
-// States that are refined in one pass over their rows, one lane each, and their best candidates so
-// far.
+// States that are refined in one pass, one lane each, and their best candidates so far.
 struct Bundle {
   Bundle(const std::vector<const State*>& states, const std::vector<std::vector<Candidate>*>& best,
          const Settings& settings, std::size_t width, std::vector<Event>& events);

@@ -83,8 +83,7 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
                                   static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
 }
 
-// Offers the events that can still be among the best of a lane, in the order in which they
-// occurred.
+// Offers the events that can still be among the best of a lane, in their order.
 void Bundle::settle() {
   for (const Event& event : events)
     for (std::uint32_t lanes = event.lanes; lanes; lanes &= lanes - 1) {

@@ -1,7 +1,6 @@
 // Refinement with a mask of lanes per row, for two classes (or a target and the others) without
-// weights. A survey of all features comes first: it evaluates a few conditions of each to get lower
-// bounds on the best, with which the walk skips most blocks of rows. CN2 is 1.3 to 2.0 times faster
-// than with lines.
+// weights; 1.3 to 2.0 times faster than lines for CN2. A survey first evaluates a few conditions
+// per feature, to get lower bounds on the best, with which the walk skips most blocks of rows.
 #include <algorithm>
 #include <limits>
 

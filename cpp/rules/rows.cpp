@@ -1,5 +1,4 @@
-// The rows of a bundle: the union of the rows of its states, the lanes of each row, and the rows
-// sorted by a feature.
+// The rows of a bundle: the union of its states' rows, the lanes of each, and their sorted order.
 #include <algorithm>
 #include <array>
 #include <bit>

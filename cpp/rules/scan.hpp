@@ -1,7 +1,6 @@
-// Interface between the search and its kernels: the input of a pass over one feature of a bundle,
-// and the functions by which kernels report candidates. Kernels compute approximate qualities in
-// float and report every condition that might be among the best; `offer` computes the exact quality
-// and decides.
+// Interface between the search and its kernels. A pass over one feature of a bundle computes
+// approximate qualities in float and reports all conditions that might be among the best; `offer`
+// computes the exact quality and decides.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +30,7 @@ struct Bundle;  // see bundle.hpp
 // exact: counts below 2^24 in float, weights on a grid in double.
 struct Scan {
   Kind kind;
-  // whether a rule may be for any class: columns are then the classes, else the target and the
-  // others
+  // whether rules may be for any class; columns are the classes then, else the target and others
   bool any;
   bool unequal;  // nominal features: also "!=" conditions
   std::int32_t n_groups, n_columns;
@@ -71,8 +69,7 @@ struct Scan {
   }
 };
 
-// Size of `room` in bytes: two lines of sums, and one line per block (numeric) or category
-// (nominal).
+// Size of `room` in bytes: two lines of sums, and one line per block or category.
 inline std::size_t room_for(const Scan& s) {
   const std::size_t sum = s.weights ? sizeof(double) : sizeof(float),
                     part = s.weights ? sizeof(double) : 1;
@@ -81,9 +78,8 @@ inline std::size_t room_for(const Scan& s) {
   return s.stride() * (2 * sum + parts);
 }
 
-// A pass over one feature for up to 16 states, with a mask per row. The lower half has the lanes in
-// which the row counts for the target (or the first class), the upper half the others. Rows have no
-// weights.
+// A pass over one feature for up to 16 states, with a mask per row and without weights: lanes in
+// which the row is of the target (or the first class) in the lower half, others in the upper half.
 struct Walk {
   Kind kind;                 // not entropy
   bool any, unequal;         // as above

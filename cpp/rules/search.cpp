@@ -1,6 +1,5 @@
-// Beam search. All searches extend their rules by one condition at the same time, so that the
-// states of all tasks can be refined together. A search ends when no state can be better than its
-// best rule.
+// Beam search. All searches extend their rules by one condition at a time, so that the states of
+// all tasks are refined together. A search ends when no state can be better than its best rule.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -35,8 +35,7 @@ struct Table {
   std::vector<Bits> of_class;                    // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
-  // The condition between two neighbouring ranks; the threshold is their midpoint in double
-  // precision.
+  // The condition between two neighbouring ranks, with their midpoint (double) as threshold.
   Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank,
                 std::uint32_t next) const;
   // The next larger rank among some rows; the number of values if there is none.

@@ -32,8 +32,7 @@ void Table::prepare() {
   }
 }
 
-// Counts the possible conditions on some rows: one per category, two per cut between neighbouring
-// values.
+// Counts the possible conditions on some rows: one per category, two per cut between values.
 std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   std::int64_t total = 0;
   std::vector<std::uint8_t> seen;

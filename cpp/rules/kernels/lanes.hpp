@@ -1,6 +1,5 @@
-// Vectors of 16 lanes, one rule per lane, and the qualities of 16 rules at once. The code is
-// portable through compiler vector extensions; intrinsics are used only where compilers generate
-// slow code.
+// Vectors of 16 lanes, one rule per lane, and the qualities of 16 rules at once. Intrinsics replace
+// portable vector extensions where compilers generate slow code.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -85,8 +84,7 @@ inline F min(F x, F y) { return x < y ? x : y; }
 
 inline F none() { return F{} - __builtin_inff(); }
 
-// Inserts a value per lane into the best values (width, stride), which are sorted in ascending
-// order.
+// Inserts a value per lane into the best values (width, stride), which ascend.
 inline void insert(float* best, std::size_t width, std::size_t stride, F value) {
   for (std::size_t w = width; w-- > 0;) {
     const F kept = load<float>(best + w * stride);
@@ -125,8 +123,7 @@ inline F quick_log2(F x) { return quick_log2(x, I{}); }
 inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
 
 // Whether rules that cover n, of which p is in a class, reach the quality `least`; for all lanes or
-// one. It must not reject a rule that does. For entropy, log2(p / n) of the most frequent class is
-// a bound.
+// one. For entropy it is a bound: minus entropy is at most log2(p / n) of the most frequent class.
 template <rules::Kind kind, class X>
 auto reaches(X p, X n, X a, X b, X least) {
   if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);

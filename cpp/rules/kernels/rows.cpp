@@ -3,8 +3,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Copies the rows that are in the bundle, in order, and returns their number; `kept` needs space
-// for 16 more.
+// Copies the rows that are in the bundle and returns their number; `kept` needs space for 16 more.
 std::size_t keep_members(const std::int32_t* order, std::size_t n, const std::int32_t* set_of_row,
                          std::int32_t* kept) {
   std::size_t k = 0, i = 0;
@@ -82,8 +81,7 @@ std::size_t sort_few(const std::int32_t* rows, std::size_t n, const std::uint32_
 
 namespace {
 
-// Returns which of at most 64 rows have a rank in [low, low + size), as bits; one unsigned
-// comparison each.
+// Returns which of at most 64 rows have a rank in [low, low + size), as bits.
 inline std::uint64_t inside(const std::uint32_t* ranks, std::size_t n, std::uint32_t low,
                             std::uint32_t size) {
   std::uint64_t in = 0;

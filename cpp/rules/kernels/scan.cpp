@@ -1,5 +1,4 @@
-// A pass over the rows of a bundle, sorted by a feature, that finds the best cuts or categories of
-// every lane.
+// A pass over a bundle's sorted rows that finds the best cuts or categories of a feature by lane.
 //
 // Rows are lines of 0/1 bytes, so the sums of 16 to 64 lanes cost a few vector additions per row.
 // The cuts inside a block of rows are evaluated only if a bound allows them to be among the best.

@@ -1,5 +1,4 @@
-// A walk over the sorted rows of a feature for 16 lanes at once, with the sums of each lane up to
-// every row.
+// A walk over the sorted rows of a feature, with the sums of 16 lanes up to every row.
 //
 // A condition covers n, of which p is in a class. By the Laplace or m-estimate it reaches a quality
 // L if p - L n >= L b - a, and by weighted relative accuracy if p - a n >= L. That is one
@@ -45,8 +44,7 @@ class Pass {
  private:
   static constexpr int classes = any ? 2 : 1;
 
-  // Sets the bounds on p - slope n that a useful cut reaches. The slack allows for rounding in
-  // float.
+  // Sets the bounds on p - slope n that a useful cut reaches, with slack for rounding in float.
   void set_bounds() {
     const F n = all.n();
     for (int side = 0; side < 2; side++) {
@@ -63,12 +61,10 @@ class Pass {
     most_below = n - least_weight;
   }
 
-  // The quality of a useful cut on a side: it is among the best conditions, and the best on its
-  // side.
+  // The quality that a cut must reach to be among the best conditions and the best on its side.
   F wanted(int side) const { return max(least, best[side]); }
 
-  // Whether two rows have the same value, so that there is no cut between them; `next` may be the
-  // end.
+  // Whether there is no cut between two rows because their values are equal; `next` may be the end.
   bool is_tied(std::size_t i, std::size_t next) const {
     return s.tied && next < s.n_rows && s.ranks[s.rows[i]] == s.ranks[s.rows[next]];
   }

@@ -1,5 +1,4 @@
-// Sums of 16 lanes over rows, for walk.cpp. A row is a mask of lanes; up to 255 rows are added in
-// bytes.
+// Sums of 16 lanes over rows, for walk.cpp. A row is a mask of lanes.
 #pragma once
 #include "lanes.hpp"
 

@@ -53,15 +53,8 @@ def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptio
     if classes is None and value > 0:
         value = float(np.sqrt(value))
         standard_error /= 2 * value
-    return {
-        "file": Path(file).name,
-        "rows": len(y),
-        "score": score,
-        "low": low,
-        "high": high,
-        "error": value,
-        "standard_error": standard_error,
-    }
+    result = {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high}
+    return result | {"error": value, "standard_error": standard_error}
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")

@@ -185,10 +185,7 @@ def _html(context: click.Context, option: click.Parameter, path: Path | None) ->
 
 
 report = click.option(
-    "--report",
-    type=Output(),
-    callback=_html,
-    help="Write an HTML report; a browser can print it as PDF.",
+    "--report", type=Output(), callback=_html, help="Write an HTML report; a browser can print it as PDF."
 )
 
 results = together(
@@ -200,9 +197,7 @@ results = together(
 
 growing = together(
     click.option(
-        "--criterion",
-        type=Several(click.Choice(CLASS_CRITERIA)),
-        help="Split criterion, for classification.",
+        "--criterion", type=Several(click.Choice(CLASS_CRITERIA)), help="Split criterion, for classification."
     ),
     click.option(
         "--splits",

@@ -60,9 +60,7 @@ class Program(click.Group):
 
 
 @click.group(
-    cls=Program,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=EPILOG,
+    cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}, epilog=EPILOG
 )
 @click.version_option(crosscut.__version__, package_name="crosscut", message="crosscut %(version)s")
 def program() -> None:

@@ -24,19 +24,11 @@ if TYPE_CHECKING:
     from crosscut.datasets.tabular import weak as weak
 
 # name -> module of this package that defines it
-_WHERE = {
-    "tree_like": "tabular",
-    "weak": "tabular",
-    "many_classes": "tabular",
-    "regression": "tabular",
-    "nominal": "tabular",
-    "mixed": "tabular",
-    "imbalanced": "tabular",
-    "census_like": "tabular",
-    "decision_list": "tabular",
-    "higgs_like": "tabular",
-    "churn": "customers",
-}
+_TABULAR = (
+    *("tree_like", "weak", "many_classes", "regression", "nominal", "mixed", "imbalanced", "census_like"),
+    *("decision_list", "higgs_like"),
+)
+_WHERE = dict.fromkeys(_TABULAR, "tabular") | {"churn": "customers"}
 
 __all__ = [*_WHERE]  # noqa: PLE0604, type checkers see the imports above
 

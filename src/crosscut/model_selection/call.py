@@ -166,10 +166,7 @@ class Call:
         return iter(self.cv.split(self.X, self.y, **self.routed.splitter.split))
 
     def _grow(
-        self,
-        candidates: Sequence[Mapping[str, Any]],
-        read: tuple[list[Candidate], list[Any]],
-        splits: Splits,
+        self, candidates: Sequence[Mapping[str, Any]], read: tuple[list[Candidate], list[Any]], splits: Splits
     ) -> Grown:
         fit_params = self.routed.estimator.fit
         return Grown.of(self.estimator, candidates, *read, self.examples, splits, fit_params)

@@ -34,10 +34,7 @@ class Segments:
 
     @classmethod
     def of(
-        cls,
-        rows: list[NDArray[np.int64]],
-        codes: NDArray[Any],
-        weights: NDArray[np.float64] | None = None,
+        cls, rows: list[NDArray[np.int64]], codes: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> Segments:
         """Gather the actual values."""
         every = np.concatenate(rows)

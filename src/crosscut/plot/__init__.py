@@ -4,10 +4,4 @@ from crosscut.plot.forest import plot_forest
 from crosscut.plot.pruning import plot_pruning, plot_stability, plot_time
 from crosscut.plot.tree import plot_tree
 
-__all__ = [
-    "plot_forest",
-    "plot_pruning",
-    "plot_stability",
-    "plot_time",
-    "plot_tree",
-]
+__all__ = ["plot_forest", "plot_pruning", "plot_stability", "plot_time", "plot_tree"]

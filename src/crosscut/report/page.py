@@ -124,7 +124,7 @@ def _percent(value: float, decimals: int = 0) -> str:
 
 
 def _day(date: str) -> str:
-    """Return an ISO date in words.
+    """Return an ISO date with the name of its month.
 
     Examples
     --------

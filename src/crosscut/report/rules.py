@@ -112,7 +112,7 @@ def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
     n_rules = len(rules) - 1
     everywhere = sum(rule["alike"] == n_folds for rule in rules[:-1])
     if n_rules == 0:
-        return "No rule was found: the default decides everything."
+        return "No rule was learnt; the default decides everything."
     if everywhere == n_rules:
         return f"All {n_folds} folds found every rule, up to thresholds."
     if n_rules == 1:

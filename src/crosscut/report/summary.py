@@ -188,10 +188,10 @@ def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
 
 def confusion_facts(matrix: NDArray[np.int64]) -> dict[str, Any]:
     """Return a confusion matrix, unless it is very large, and the recall of each class."""
-    recall = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
+    by_class = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
         "matrix": matrix.tolist() if len(matrix) <= MAX_CLASSES else None,
-        "recall": [float(v) for v in recall],
+        "recall": [float(v) for v in by_class],
         "right": int(np.trace(matrix)),
         "rows": int(matrix.sum()),
     }
