@@ -8,7 +8,7 @@ namespace crosscut {
 enum class Acceleration {
   interval_bounds,  // large bundles: only intervals that can hold the best cut are opened
   fast_comparison,  // cuts that cannot be the best are rejected without a division
-  fold_rows,        // rows that train all tasks but one are counted once: S(T_i) = S(D) − S(D_i)
+  fold_rows,        // rows that train all tasks except one are counted once
   overlap_bundles,  // child sets of different tests are refined together where their rows overlap
   own_codes,        // a bundle with few of the table's rows gets codes of its own
   local_tables,     // small bundles are finished task by task in a sorted copy

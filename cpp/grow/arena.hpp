@@ -2,8 +2,10 @@
 // the memory of nodes is kept until the end. Allocating is an addition, so small nodes cost no
 // malloc.
 #pragma once
+#include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/huge_pages.hpp"
 #include "grow/simd/lanes.hpp"
@@ -23,22 +25,21 @@ class Arena {
   Chunk* chunk_ = nullptr;
   std::size_t used_ = 0;
 
+  static void free_chunks(Chunk* first) {
+    while (first) ::operator delete(std::exchange(first, first->next), kAlignment);
+  }
+
  public:
   struct Mark {
-    Chunk* chunk;
-    std::size_t used;
+    Chunk* chunk = nullptr;
+    std::size_t used = 0;
   };
   Arena() = default;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena() {
-    if (!chunk_) return;
-    while (chunk_->next) chunk_ = chunk_->next;
-    while (chunk_) {
-      Chunk* p = chunk_->previous;
-      ::operator delete(chunk_, kAlignment);
-      chunk_ = p;
-    }
+    release({});
+    free_chunks(chunk_);
   }
   Mark mark() const { return {chunk_, used_}; }
   void release(Mark m) {
@@ -59,17 +60,11 @@ class Arena {
         used_ = 0;
         continue;
       }
-      if (chunk_)  // the following chunks are too small: free them
-        for (Chunk* c = chunk_->next; c;) {
-          Chunk* n2 = c->next;
-          ::operator delete(c, kAlignment);
-          c = n2;
-        }
+      if (chunk_) free_chunks(std::exchange(chunk_->next, nullptr));  // too small
       // Chunks grow, so that large bundles reuse the same few and the system clears their pages
       // only once.
       const std::size_t larger = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
-      std::size_t size = larger < kLargestChunk ? larger : kLargestChunk;
-      size = bytes > size ? bytes : size;
+      std::size_t size = std::max(bytes, std::min(larger, kLargestChunk));
       const auto allocate = [&] {
         return ::operator new((sizeof(Chunk) + size + 255) & ~std::size_t{127}, kAlignment,
                               std::nothrow);
@@ -79,10 +74,7 @@ class Arena {
         size = bytes;
         raw = allocate();
       }
-      if (!raw) {
-        if (chunk_) chunk_->next = nullptr;
-        throw std::bad_alloc();
-      }
+      if (!raw) throw std::bad_alloc();
       invite_huge_pages(raw, size);
       Chunk* c = static_cast<Chunk*>(raw);
       c->previous = chunk_;

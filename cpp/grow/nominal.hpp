@@ -142,11 +142,8 @@ class NominalColumn {
       if (const double q = run.quality.binary(sum, node.stats); q > best_choice.q)
         best_choice = {q, key};
     };
-    if (!all_subsets()) {
-      for (int o = 0; o < orders(); o++) evaluate_prefixes(o, evaluate);
-    } else {
-      evaluate_subsets(evaluate);
-    }
+    if (all_subsets()) evaluate_subsets(evaluate);
+    for (int o = 0; o < orders() && !all_subsets(); o++) evaluate_prefixes(o, evaluate);
     return best_choice;
   }
   // Writes the branch of every category for the test with a key; −1 for categories without rows.

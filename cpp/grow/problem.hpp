@@ -10,13 +10,12 @@
 
 namespace crosscut {
 
-constexpr int kLanes = 16;       // of a vector
+constexpr int kLanes = 16;       // of a bundle
 constexpr int kBlockTasks = 15;  // one lane is spare: the cell of rows that train every task
 
 struct Column {
   bool nominal, has_missing;
-  // some neighbouring values differ by at most 1e-7 (the gap rule)
-  bool close;
+  bool close;                  // some neighbouring values differ by at most 1e-7 (the gap rule)
   std::uint32_t n_values;      // ranks are 0..n_values-1; a missing value has rank n_values
   std::uint32_t n_coarse;      // coarse codes are 0..n_coarse-1; missing is n_coarse
   const std::uint32_t* ranks;  // [n_rows]
@@ -91,7 +90,7 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(lane_cuts)     /* of these, evaluated by lanes of cuts */                                  \
   X(exact)         /* tests evaluated by the formula that decides, or by exact sums */         \
   X(intervals)     /* opened, to search the cuts inside */                                     \
-  X(fold_rows)     /* rows of large bundles that are counted once for all tasks but one */     \
+  X(fold_rows)     /* rows of large bundles that are counted once for all their tasks */       \
   X(own_codes)     /* rows whose codes were copied */                                          \
   X(lists)         /* sorted lists split */                                                    \
   X(moved)         /* their entries */                                                         \

@@ -67,17 +67,16 @@ struct Run {
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
         shares_across_blocks(problem.n_tasks > kBlockTasks) {
-    int few = 0;
-    for (int f = 0; f < problem.n_features; f++)
-      few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
-    few_valued = 2 * few > problem.n_features;
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
+    int few = 0;
     u64 values = 0, most = 0;
-    for (int f = 0; f < problem.n_features; f++) {
-      const u64 n_values = problem.columns[f].n_values + problem.columns[f].has_missing;
+    for (const Column* c = problem.columns; c < problem.columns + problem.n_features; c++) {
+      few += !c->nominal && c->n_values <= 32;
+      const u64 n_values = c->n_values + c->has_missing;
       values += n_values;
-      most = n_values > most ? n_values : most;
+      most = std::max(most, n_values);
     }
+    few_valued = 2 * few > problem.n_features;
     // Measured: per row and column, lanes whose tasks differ take as long as a single task takes
     // for some 32 bits.
     all_bits =

@@ -54,8 +54,8 @@ struct Best {
       feature[t] = -1;
       key[t] = 0;
       map[t] = nullptr;
+      if (rivals) rivals[t] = Rivals{};
     }
-    for (int t = 0; t < b.n && rivals; t++) rivals[t] = Rivals{};
   }
   void merge(const Best& from) {
     for (int k = 0; k < bundle.n; k++) {

@@ -35,7 +35,7 @@ struct Entropy {
     return impurity;
   }
 
-  // Error of Q on the grid. The factors bound |log2 l| for weights from 1e-300 to 1e300.
+  // Error of Q on the grid, for weights from 1e-300 to 1e300.
   template <class Grid>
   static double error(const Grid& grid, double) {
     return grid.weight * (112 * grid.off + 1200 * grid.formula);

@@ -66,15 +66,15 @@ struct BorderSearch : Search<P> {
   }
   void fill(int f, const Statistics& h) {
     rows.copy_codes(f);
-    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
-    else fill_with(h, sorted, WideCodes{w.run.p.columns[f].ranks, rows.codes});
+    if (const u8* codes = rows.codes->column[f]) fill_with(h, codes);
+    else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.codes});
   }
   template <class Numbers>
-  void fill_with(const Statistics& h, const SortedRows& from, Numbers codes) {
+  void fill_with(const Statistics& h, Numbers codes) {
     const u32 total = h.bins + 1;
-    if (w.run.counted) return fill_counts<W>(from, codes, w.run.K(), total, h.counts);
+    if (w.run.counted) return fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
     const auto mark = w.scratch.mark();
-    fill_values<W>(w.run, from, codes, total, h.values, h.squares,
+    fill_values<W>(w.run, sorted, codes, total, h.values, h.squares,
                    w.scratch.take<double>(2 * total));
     w.scratch.release(mark);
   }

@@ -39,7 +39,7 @@ struct Block {
     // Measured: the scan of a single task takes a step per class, which many lanes share. But a
     // column with more than a few dozen values costs lanes more.
     const Run& run = w().run;
-    // nearly every row trains all lanes but at most one
+    // nearly every row trains all lanes except at most one
     const bool alike = lanes > 1 && bundle.lane_rows() >= 0.98 * (lanes - 1) * bundle.n_rows;
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)

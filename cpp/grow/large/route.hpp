@@ -126,12 +126,11 @@ inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& childre
   std::fill_n(children.at, n, 0u);
   w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
     for (std::size_t c = 0; c < n; c++) {
-      const u16* masks = rows.masks;
-      const u16* left = children.left;
       const u16 first = static_cast<u16>(children.bundle[c].left);
       const u16 second = static_cast<u16>(children.bundle[c].right);
       u32 n_here = 0;
-      for (u32 i = begin; i < end; i++) n_here += lanes_in(masks[i], left[i], first, second) != 0;
+      for (u32 i = begin; i < end; i++)
+        n_here += lanes_in(rows.masks[i], children.left[i], first, second) != 0;
       children.at[static_cast<std::size_t>(part + 1) * n + c] = n_here;
     }
   });
@@ -146,19 +145,16 @@ inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& c
   w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
     for (int c = 0; c < children.n; c++) {
       const ChildBundle& child = children.bundle[c];
-      const u16* masks = rows.masks;
-      const u16* left = children.left;
       const u16 first = static_cast<u16>(child.left);
       const u16 second = static_cast<u16>(child.right);
-      const u32* ids = rows.ids;
       const u32 lanes = child.lanes;
       const u32 at = children.at[part * children.n + c];
       u32* to_ids = child.ids + at;
       u16* to_masks = child.masks + at;
       for (u32 i = begin; i < end; i++) {
-        const u32 m = lanes_in(masks[i], left[i], first, second);
+        const u32 m = lanes_in(rows.masks[i], children.left[i], first, second);
         if (m) {
-          *to_ids++ = ids[i];
+          *to_ids++ = rows.ids[i];
           *to_masks++ = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
         }
       }

@@ -156,7 +156,7 @@ class SingleTask {
       NodeSplit<Code> split;
       more = find_test(x, split);
       if (timed) level.seconds += seconds_now() - started;
-      if (more) more = part(x, split);
+      if (more) more = refine_children(x, split);
       if (shared.keys) w.memo.remember(shared.key(*node, set), node);
       if (more && x.code.sparse(x.n)) {
         refine(x);
@@ -182,7 +182,7 @@ class SingleTask {
 
   // Refines all children except the largest, which becomes x; its lists are split in place. Returns
   // false if no child needs a test.
-  bool part(SingleNode<Code>& x, const NodeSplit<Code>& split) {
+  bool refine_children(SingleNode<Code>& x, const NodeSplit<Code>& split) {
     u32 largest = 0;
     u32 n_open = 0;
     u32 n_leaf = 0;
@@ -211,10 +211,10 @@ class SingleTask {
     const auto is_single = [&](u32 b) {
       return b != largest && !(open[b] && !is_few(branch[b].n));
     };
-    u32 singly = 0;
-    for (u32 b = 0; b < n; b++) singly += is_single(b) ? branch[b].n : 0;
+    u32 n_single_rows = 0;
+    for (u32 b = 0; b < n; b++) n_single_rows += is_single(b) ? branch[b].n : 0;
     const bool by_value = Code::kSums && !is_few(branch[largest].n);
-    const bool anew = singly > branch[largest].n;
+    const bool from_scratch = n_single_rows > branch[largest].n;
     const auto mark_rows = [&, listed = x.n_columns > 0](u32 b, u8 value) {
       if (listed)
         branch[b].each([tag = table.tag, to = marks, value](u32 row) { to[tag[row]] = value; });
@@ -229,12 +229,13 @@ class SingleTask {
       mark_rows(b, 0);
       keep_coded(y, branch[b], x);
       if constexpr (Code::kSums)
-        if (y.code.sums && by_value && !anew)
+        if (y.code.sums && by_value && !from_scratch)
           x.code.columns->subtract(y.code.sums, x.code.places, x.code.n, x.code.sums);
-      refine_child(y, branch[b].entries);
+      if (y.constant()) close(*y.node, branch[b].entries, y.n);
+      else refine(y);
     }
     if constexpr (Code::kSums)
-      for (u32 b = 0; b < n && by_value && !anew; b++)
+      for (u32 b = 0; b < n && by_value && !from_scratch; b++)
         if (is_single(b))
           x.code.columns->add(branch[b].entries, branch[b].n, -1, x.code.places, x.code.n,
                               x.code.sums);
@@ -249,7 +250,7 @@ class SingleTask {
     x.set = set[largest];
     keep_coded(x, branch[largest], x);
     if constexpr (Code::kSums)
-      if (by_value && anew) x.code.add_rows(x.n);
+      if (by_value && from_scratch) x.code.add_rows(x.n);
     if (!x.constant()) return true;
     close(*x.node, branch[largest].entries, x.n);
     return false;
@@ -297,10 +298,6 @@ class SingleTask {
         away += room;
       }
     }
-  }
-  void refine_child(SingleNode<Code>& y, const u32* entries) {
-    if (!y.constant()) refine(y);
-    else close(*y.node, entries, y.n);
   }
 };
 

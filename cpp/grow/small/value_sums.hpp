@@ -67,10 +67,6 @@ struct ValueColumns {
       for (int j = 0; j < n_columns; j++) to[row_places[columns[j]]] += sum;
     }
   }
-  void clear(const u16* columns, int n_columns, ValueSum* sums) const {
-    for (int j = 0; j < n_columns; j++)
-      std::fill(sums + first[columns[j]], sums + first[columns[j] + 1], ValueSum{});
-  }
   void subtract(const ValueSum* from, const u16* columns, int n_columns, ValueSum* sums) const {
     for (int j = 0; j < n_columns; j++)
       for (u32 v = first[columns[j]]; v < first[columns[j] + 1]; v++) sums[v] -= from[v];
@@ -112,7 +108,8 @@ struct SumCode {
   }
   // Sums the rows of the node from scratch.
   void add_rows(u32 n_rows) {
-    columns->clear(places, n, sums);
+    for (int j = 0; j < n; j++)
+      std::fill_n(sums + columns->first[places[j]], n_values(places[j]), ValueSum{});
     columns->add(entries, n_rows, 1, places, n, sums);
   }
 };
