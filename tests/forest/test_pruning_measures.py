@@ -129,7 +129,7 @@ def test_all_forms_of_the_tree_predict_the_cheapest_class():
         ({"prune_by": "error", "loss": [1, 2, 3]}, "belong together"),
         ({"prune_by": "cost"}, "prune_by must be one of"),
         ({"prune_by": "loss", "loss": [1, 2]}, r"loss must be 3 costs, or a matrix"),
-        ({"prune_by": "loss", "loss": [1, 2, -3]}, r">= 0"),
+        ({"prune_by": "loss", "loss": [1, 2, -3]}, r"finite and >= 0"),
         ({"prune_by": "loss", "loss": {7: 2}}, "loss names 7, which is not among the classes"),
         ({"prune_by": "loss", "loss": [1, 2, 3], "prune": "pessimistic"}, "estimates errors, not costs"),
     ],

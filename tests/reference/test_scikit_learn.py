@@ -121,7 +121,7 @@ def test_ties_within_a_column_are_broken_alike(seed, half, min_samples_leaf):
     np.testing.assert_array_equal(ours.missing[inner] == 0, theirs.missing_go_to_left[inner] == 1)
 
 
-def test_values_closer_than_the_gap_are_not_parted():
+def test_values_closer_than_the_gap_are_not_split():
     X = np.array([[0.0], [5e-8], [1e-7], [2.5e-7], [1.0]], np.float32)
     y = np.array([0, 1, 0, 1, 0])
     ours, theirs = both_trees(X, y, "gini")

@@ -94,7 +94,7 @@ def test_multiway_has_one_branch_per_own_category_and_missing_last():
     assert found[0].missing == 0  # the lowest of the largest branches
 
 
-def test_two_classes_are_parted_in_the_order_of_their_share():
+def test_two_classes_are_split_in_the_order_of_their_fractions():
     found, _ = all_tests(nominal("a", "b", "c", "c"), [1, 0, 0, 1])
     assert [test.outcomes for test in found] == [(1, 0, 1, -1), (1, 0, 0, -1)]
     assert [test.missing for test in found] == [1, 0]

@@ -1,8 +1,8 @@
 """The paper in plain Python: "Efficient algorithms for decision tree cross-validation".
 
-Slow and simple (Blockeel and Struyf 2001). Every engine must return its trees, bit for bit;
-``docs/semantics.md`` gives the rules of tests, qualities and ties that the paper leaves open. Where to find
-the paper, in the order of reading:
+This implementation of Blockeel and Struyf (2001) is simple and slow. Every engine must return the same trees,
+bit for bit. ``docs/semantics.md`` has the rules for tests, qualities and ties that the paper leaves open.
+Parts of the paper and their code, in reading order:
 
 ==========================================  ==========================================================
 Figure 1, ``grow_tree``                     ``tree.grow_tree``; ``must_stop``, ``partition``
@@ -19,11 +19,11 @@ info(T)                                     ``node.info``
 2.3 and 3.2.1, costs                        ``count.Counts``; formulas: ``crosscut.forest.cost``
 ==========================================  ==========================================================
 
-``engine.grow`` grows each task alone, the paper's serial algorithm, and returns what any other engine does.
+``engine.grow`` grows each task separately (the paper's serial algorithm) and returns a ``Forest``.
 
 Examples
 --------
-Three-fold cross-validation and the tree from all examples, at once and one by one:
+Three-fold cross-validation and the tree from all examples, in parallel and one by one:
 
 >>> import numpy as np
 >>> from crosscut.data.target import Target

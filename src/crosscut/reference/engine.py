@@ -1,4 +1,4 @@
-"""The reference as an engine: it grows every task's tree alone. Other engines must return the same."""
+"""The reference engine, which grows each tree separately; other engines must return the same trees."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:
-    """Grow each task by itself (the paper's serial algorithm).
+    """Grow each task separately (the paper's serial algorithm).
 
     Parameters
     ----------
     table : Table
-        The examples' values.
+        The values of the examples.
     target : Target
-        What is predicted, and the examples' weights.
+        Target and weights of the examples.
     tasks : Tasks
         The trees to grow.
     growth : Growth
-        How tests are made and rated.
+        Kind of tests and the split criterion.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The examples: values as ranks, and what each example adds to the statistics."""
+"""The examples: values as ranks, and the contribution of each example to the statistics."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Examples:
     n_classes: int  # 0: regression
     y: NDArray[Any]
     weights: NDArray[np.float64]
-    amounts: NDArray[Any]  # (N, 1 + k): one row, then class weights, or weight and w * y, as integers
-    squares: NDArray[Any]  # regression: w * y * y, as an integer
-    counted: bool  # classes without weights: qualities are those of counts
+    amounts: NDArray[Any]  # (N, 1 + k) integers: 1, then class weights, or weight and w * y
+    squares: NDArray[Any]  # regression: w * y * y as integers
+    counted: bool  # classes without weights: qualities are computed from counts
     units: tuple[int, int]  # integers of weights and of targets are in units of 2**unit
 
     @classmethod
     def of(cls, table: Table, target: Target, growth: Growth) -> Examples:
-        """Write weights and targets as integers of any size, so that their sums are exact."""
+        """Convert weights and targets to integers of any size, so that their sums are exact."""
         y: NDArray[Any] = np.asarray(target.values)
         counted = bool(target.n_classes) and target.weights is None
         w = np.ones(len(y)) if target.weights is None else np.asarray(target.weights, dtype=np.float64)
@@ -49,7 +49,7 @@ class Examples:
         return cls(table, growth, target.n_classes, y, w, amounts, squares, counted, (weight_unit, unit))
 
     def is_nominal(self, column: int) -> bool:
-        """Whether a column's values are categories."""
+        """Whether the values of a column are categories."""
         return bool(self.table.kinds[column] == "nominal")
 
 

@@ -1,4 +1,4 @@
-"""Growing all trees at once, depth first or level by level, into a forest with forks (section 3)."""
+"""Grow all trees in parallel, depth first or level by level, into a forest with forks (section 3)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ForestNode:
-    """A node that several trees share, since they reached it by the same tests."""
+    """A node that several trees share, because they reach it by the same tests."""
 
     depth: int
     tasks: list[int]  # the trees that have this node
@@ -37,7 +37,7 @@ class ForestNode:
     forks: list[Fork] = field(default_factory=list)  # more than one: the paper's bifurcation point (Figure 3)
 
     def tree(self, i: int) -> Node:
-        """Return the tree of one task from this node on."""
+        """Return the subtree of one task at this node."""
         for fork in self.forks:
             if i in fork.tests:
                 test = fork.tests[i]
@@ -56,8 +56,8 @@ class ForestNode:
 class Fork:
     """One of the different tests of a node; the tasks that chose it stay together below it."""
 
-    tests: dict[int, Test]  # each task's, with its own constants
-    outcomes: NDArray[np.int64]  # by rank, for the examples of all these tasks; -1 where none has an example
+    tests: dict[int, Test]  # of each task, with its own threshold or categories
+    outcomes: NDArray[np.int64]  # by rank; -1 if no task has an example of this rank
     children: dict[int, ForestNode] = field(default_factory=dict)  # by outcome
 
 
@@ -74,25 +74,25 @@ def grow_forest(
     Parameters
     ----------
     examples, tasks
-        What to grow from, and the trees to grow.
+        The examples, and the trees to grow.
     counts
-        Receives the counts of the work done.
+        Counters of the work, which are updated.
     refinement
         ``refine_folds`` (Figure 2) or ``refine_overlapping`` (2.2.1).
     same_constants
-        The paper's rule: tasks with different thresholds fork. Otherwise they stay together if none of their
-        training examples lies between the thresholds, the extra optimisation suggested in its section 5.
+        True for the paper's rule: tasks with different thresholds fork. Otherwise they stay together if none
+        of their training examples lies between the thresholds, as suggested in section 5 of the paper.
     """
     counts = Counts() if counts is None else counts
     every = list(range(len(tasks)))
     root = ForestNode(0, every)
 
     def grow(node: ForestNode, D: Rows) -> None:
-        going = tell(examples, tasks, node, D)
-        if not going:
+        continuing = store_infos(examples, tasks, node, D)
+        if not continuing:
             return
         level = counts.level(node.depth)
-        chosen = refinement(examples, tasks, going, trained_by(tasks, going, D), level)
+        chosen = refinement(examples, tasks, continuing, trained_by(tasks, continuing, D), level)
         branch_off(node, chosen, level, same_constants=same_constants)
         for fork in node.forks:  # lines 10 and 11
             union = trained_by(tasks, list(fork.tests), D)
@@ -127,9 +127,9 @@ def grow_forest_level_wise(
                     S[node].update(here, counts.level(node.depth))
                     D[node].append(here)  # only for the exact sums of leaf values
         for node in frontier:
-            going = tell(examples, tasks, node, np.concatenate(D[node]))
+            continuing = store_infos(examples, tasks, node, np.concatenate(D[node]))
             branch_off(
-                node, S[node].best_tests(going), counts.level(node.depth), same_constants=same_constants
+                node, S[node].best_tests(continuing), counts.level(node.depth), same_constants=same_constants
             )
         frontier = [child for node in frontier for fork in node.forks for child in fork.children.values()]
     return root
@@ -138,7 +138,7 @@ def grow_forest_level_wise(
 def look_up(
     examples: Examples, tasks: TaskList, node: ForestNode, rows: Rows
 ) -> Iterator[tuple[ForestNode, Rows]]:
-    """Find the lowest nodes of the forest that examples belong to, at most one per task and example."""
+    """Yield the lowest nodes that examples reach, at most one per task and example."""
     rows = trained_by(tasks, node.tasks, rows)
     if not node.forks:
         yield node, rows
@@ -147,8 +147,8 @@ def look_up(
             yield from look_up(examples, tasks, child, sorted_into(examples, fork, outcome, rows))
 
 
-def tell(examples: Examples, tasks: TaskList, node: ForestNode, D: Rows) -> list[int]:
-    """Store the information on each task's training examples; return the tasks that continue."""
+def store_infos(examples: Examples, tasks: TaskList, node: ForestNode, D: Rows) -> list[int]:
+    """Store info(T) of each task in the node; return the tasks that do not stop."""
     node.infos = {i: info(examples, tasks[i], trained_by(tasks, [i], D)) for i in node.tasks}
     return [i for i in node.tasks if not must_stop(tasks[i], node.infos[i], node.depth)]
 
@@ -156,7 +156,7 @@ def tell(examples: Examples, tasks: TaskList, node: ForestNode, D: Rows) -> list
 def branch_off(
     node: ForestNode, chosen: Mapping[int, Test | None], level: Level, *, same_constants: bool
 ) -> None:
-    """Give a node its different tests and their children: one child per outcome that some task has."""
+    """Add the different tests of a node, with a child for each outcome that occurs in any task."""
     tests = {i: test for i, test in chosen.items() if test is not None}
     node.forks = different_tests(tests, same_constants=same_constants)
     for fork in node.forks:
@@ -169,7 +169,7 @@ def branch_off(
 
 
 def different_tests(tests: Mapping[int, Test], *, same_constants: bool = False) -> list[Fork]:
-    """Group tasks by test: the same column, and no example that two of them would sort differently."""
+    """Group tasks by test: the same column, and no example that two of them sort differently."""
     forks: list[Fork] = []
     for i, test in tests.items():
         outcomes = np.array(test.outcomes)

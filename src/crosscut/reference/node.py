@@ -1,4 +1,4 @@
-"""A grown tree as nested nodes, the information in its nodes, and its flat form."""
+"""A grown tree as nested nodes, the information in its nodes, and its conversion to arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Info:
-    """info(T) of Figure 1: what a node stores about its training examples."""
+    """info(T) of Figure 1: a summary of the training examples of a node."""
 
     n_rows: int
     weight: float
@@ -42,7 +42,7 @@ class Node:
 
 
 def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
-    """Sum up the targets of the examples; sums are exact, and every value is rounded once."""
+    """Return the summary of examples; sums are exact, and every value is rounded once."""
     times = task.multiplicity[rows]
     w = np.repeat(examples.weights[rows], times)
     y = np.repeat(examples.y[rows], times)
@@ -58,13 +58,13 @@ def info(examples: Examples, task: Task, rows: NDArray[np.int64]) -> Info:
     value = tuple(math.fsum(w[y == c]) for c in range(examples.n_classes))
     gini = {"gini": True, "entropy": False, "gain_ratio": False}[examples.growth.criterion]
     total = 0.0
-    for q in (v / weight for v in value):  # one by one: `sum` of Python 3.12 and later rounds in another way
+    for q in (v / weight for v in value):  # not `sum`, which rounds differently since Python 3.12
         total += q * q if gini else -q * math.log2(q) if q > 0 else 0.0
     return Info(len(rows), weight, value, 1.0 - total if gini else total, pure)
 
 
 def flatten(root: Node, examples: Examples) -> Tree:
-    """Return the tree with nodes numbered in preorder, laid out as :class:`crosscut.forest.tree.Tree`."""
+    """Return the tree as :class:`crosscut.forest.tree.Tree`, with nodes in preorder."""
     numbered = list(preorder(root, 0))
     number = {id(node): i for i, (node, _) in enumerate(numbered)}
     nodes = [node for node, _ in numbered]
@@ -82,9 +82,9 @@ def flatten(root: Node, examples: Examples) -> Tree:
         threshold=np.array([test.threshold if test else nan for test in tests], np.float64),
         missing=np.array([test.missing if test else -1 for test in tests], np.int32),
         first_child=np.cumsum([0, *map(len, children)], dtype=np.int64),
-        children=np.array([child for some in children for child in some], np.int32),
+        children=np.array([child for of_node in children for child in of_node], np.int32),
         first_branch=np.cumsum([0, *map(len, branches)], dtype=np.int64),
-        branches=np.array([branch for some in branches for branch in some], np.int32),
+        branches=np.array([branch for of_node in branches for branch in of_node], np.int32),
         low=np.array([test.low if test else nan for test in tests], np.float32),
         high=np.array([test.high if test else nan for test in tests], np.float32),
         depth=np.array([depth for _, depth in numbered], np.int32),

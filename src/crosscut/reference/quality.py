@@ -1,8 +1,8 @@
 """compute_quality of section 2.1: the quality Q of tests, from their statistics alone.
 
 The functions of ``compute_quality`` take ``S[..., j, c]``, the sums of branch j and class c as doubles, and
-judge all tests of the leading axes at once. Operations and their order are fixed: the same sums give the same
-quality, bit for bit. Where weights or targets are no counts, Gini and variance are fractions instead.
+evaluate all tests of the leading axes at once. Operations and their order are fixed, so the same sums give
+the same quality, bit for bit. If statistics are not counts, Gini and variance are fractions instead.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 def gini(S: Floats, _: Floats | None = None) -> Floats:
-    """Sum of squared class weights over branch weight; the higher, the lower the Gini impurity."""
+    """Return the sum of squared class weights over branch weight: higher means lower Gini impurity."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         squares, L = np.zeros_like(Q), np.zeros_like(Q)
         for c in range(S.shape[-1]):
             squares = squares + S[..., j, c] * S[..., j, c]
             L = L + S[..., j, c]
-        Q = Q + share(squares, L)
+        Q = Q + quotient(squares, L)
     return Q
 
 
 def entropy(S: Floats, _: Floats | None = None) -> Floats:
-    """Information: minus the entropy of the classes, times the weight."""
+    """Return the negative entropy of the classes times the weight."""
     Q = np.zeros(S.shape[:-2])
     for j in range(S.shape[-2]):
         information = np.zeros_like(Q)
@@ -45,9 +45,9 @@ def entropy(S: Floats, _: Floats | None = None) -> Floats:
 
 
 def gain_ratio(S: Floats, node: Floats | None = None) -> Floats:
-    """Information gain over split information (Quinlan 1993); -inf where there is next to no gain.
+    """Return information gain over split information (Quinlan 1993); -inf if there is almost no gain.
 
-    The sums of the node, as one branch, may be given: those of the branches add up to it but for rounding.
+    ``node`` are the sums of the node as one branch, which can differ from the total of S by rounding.
     """
     node = S.sum(axis=-2, keepdims=True) if node is None else node
     L, N = total(S), total(node[..., 0, :])
@@ -56,29 +56,29 @@ def gain_ratio(S: Floats, node: Floats | None = None) -> Floats:
     for j in range(S.shape[-2]):
         split = split - x(L[..., j])
     allowed = (gain > 1e-9 * N) & (split > 0)
-    return np.where(allowed, share(gain, np.where(allowed, split, 0)), -np.inf)
+    return np.where(allowed, quotient(gain, np.where(allowed, split, 0)), -np.inf)
 
 
 def exact_gini(S: NDArray[Any], units: tuple[int, int]) -> Fraction:
-    """Gini of one test, from integers ``S[j, c]`` in units of 2**unit."""
+    """Return Gini of one test from integers ``S[j, c]`` in units of 2**unit."""
     parts = [Fraction(int(sum(c * c for c in branch)), int(sum(branch))) for branch in S]
     return sum(parts, Fraction(0)) * Fraction(2) ** units[0]
 
 
 def exact_variance(S: NDArray[Any], units: tuple[int, int]) -> Fraction:
-    """Squared sum over weight; the higher, the lower the variance left in the branches."""
+    """Return squared sum over weight: higher means lower variance in the branches."""
     parts = [Fraction(int(product * product), int(weight)) for weight, product in S]
     return sum(parts, Fraction(0)) * Fraction(2) ** (units[0] + 2 * units[1])
 
 
 def rounded(S: NDArray[Any], unit: int) -> Floats:
-    """Integers in units of 2**unit as doubles, each rounded once."""
-    found = [float(Fraction(int(v)) * Fraction(2) ** unit) for v in S.ravel().tolist()]
-    return np.array(found).reshape(S.shape)
+    """Return integers in units of 2**unit as doubles, each rounded once."""
+    doubles = [float(Fraction(int(v)) * Fraction(2) ** unit) for v in S.ravel().tolist()]
+    return np.array(doubles).reshape(S.shape)
 
 
 def total(S: Floats) -> Floats:
-    """Sum over the classes, in their order."""
+    """Return the sum over the classes in their order."""
     L = np.zeros(S.shape[:-1])
     for c in range(S.shape[-1]):
         L = L + S[..., c]
@@ -86,12 +86,12 @@ def total(S: Floats) -> Floats:
 
 
 def x(v: Floats) -> Floats:
-    """``v log2(v)``, with the C library's logarithm: NumPy's own may differ in the last bit."""
+    """Return ``v log2(v)`` by the C library's logarithm; NumPy's can differ in the last bit."""
     return np.array([u * math.log2(u) if u else 0.0 for u in v.ravel().tolist()]).reshape(v.shape)
 
 
-def share(a: Floats, b: Floats) -> Floats:
-    """Divide, with 0 where b is 0."""
+def quotient(a: Floats, b: Floats) -> Floats:
+    """Return a / b, with 0 where b is 0."""
     return np.divide(a, b, out=np.zeros_like(a), where=b != 0)
 
 

@@ -1,8 +1,8 @@
-"""Refining a node: alone (2.1), over overlapping training sets (2.2.1), and with fold statistics (Figure 2).
+"""Refine a node: for one task (2.1), for overlapping training sets (2.2.1), or by fold statistics (Figure 2).
 
-All three choose the same tests; they differ in how often an example is tested and statistics are updated.
-The statistics of a column, ``S[rank]``, are rows and amounts by value, with missing as the last rank: every
-test of the column is rated from them, so the code loops over columns where the paper says "each test t".
+All three choose the same tests, but differ in how often examples are tested and statistics are updated. The
+statistics of a column, ``S[rank]``, are rows and amounts by value, with missing as the last rank. They give
+the quality of every test of the column, so the code loops over columns where the paper has "each test t".
 """
 
 from __future__ import annotations
@@ -43,42 +43,42 @@ def refine(examples: Examples, task: Task, T: Rows, level: Level) -> Test | None
 
 
 def refine_overlapping(
-    examples: Examples, tasks: TaskList, going: Sequence[int], D: Rows, level: Level
+    examples: Examples, tasks: TaskList, continuing: Sequence[int], D: Rows, level: Level
 ) -> dict[int, Test | None]:
     """Choose the best test of each task that continues, testing each example once for all of them (2.2.1)."""
-    S: dict[int, dict[int, Statistics]] = {i: {} for i in going}
+    S: dict[int, dict[int, Statistics]] = {i: {} for i in continuing}
     for t in range(len(examples.table.n_values)):
-        users = [i for i in going if tasks[i].columns[t]]
+        users = [i for i in continuing if tasks[i].columns[t]]
         level.tested += len(trained_by(tasks, users, D))
         for i in users:
             T = trained_by(tasks, [i], D)
             S[i][t] = empty_statistics(examples, t)
             update_statistics(S[i][t], examples, t, T, tasks[i].multiplicity[T])
             level.updates += len(T)
-    return {i: best_test(examples, tasks[i], S[i]) for i in going}
+    return {i: best_test(examples, tasks[i], S[i]) for i in continuing}
 
 
 def refine_folds(
-    examples: Examples, tasks: TaskList, going: Sequence[int], D: Rows, level: Level
+    examples: Examples, tasks: TaskList, continuing: Sequence[int], D: Rows, level: Level
 ) -> dict[int, Test | None]:
     """Choose the best test of each task that continues, updating statistics once per example (Figure 2)."""
-    S = FoldStatistics(examples, tasks, going)
+    S = FoldStatistics(examples, tasks, continuing)
     S.update(D, level)
-    return S.best_tests(going)
+    return S.best_tests(continuing)
 
 
 class FoldStatistics:
     """S[D_i, t] of the folds at one node, and the statistics of the training sets (2.2.2, 2.2.3)."""
 
-    def __init__(self, examples: Examples, tasks: TaskList, going: Sequence[int]) -> None:
-        self.examples, self.tasks, self.going = examples, tasks, going
+    def __init__(self, examples: Examples, tasks: TaskList, continuing: Sequence[int]) -> None:
+        self.examples, self.tasks, self.continuing = examples, tasks, continuing
         self.folds = tasks.folds
         self.S: dict[int, dict[int, Statistics]] = {}  # [test][fold]
 
     def update(self, rows: Rows, level: Level) -> None:
-        """Add examples, each to the statistics of the one fold it is in: lines 1 to 4 of Figure 2."""
+        """Add each example to the statistics of its fold: lines 1 to 4 of Figure 2."""
         for t in range(len(self.examples.table.n_values)):
-            users = [i for i in self.going if self.tasks[i].columns[t]]
+            users = [i for i in self.continuing if self.tasks[i].columns[t]]
             D = trained_by(self.tasks, users, rows)
             folds = self.S.setdefault(t, {})
             for fold in np.unique(self.folds.number[D]).tolist():
@@ -92,8 +92,8 @@ class FoldStatistics:
     def of_training_set(self, i: int, t: int) -> Statistics:
         """Compute S[T_i, t] = S[D, t] - S[D_i, t] from the folds alone: line 5 of Figure 2.
 
-        For the virtual fold 0 nothing is subtracted: S(T_0) = S(D). In general, every fold that the task does
-        not train on is subtracted, and a fold that it has m times is added m - 1 more times.
+        For the virtual fold 0, nothing is subtracted: S(T_0) = S(D). In general, folds that the task does not
+        train on are subtracted, and a fold that it trains on m times is added m - 1 more times.
         """
         S = empty_statistics(self.examples, t)
         for S_fold in self.S[t].values():
@@ -104,7 +104,7 @@ class FoldStatistics:
             S[:, 1:] -= S_fold[:, 1:] * (1 - times)
         return S
 
-    def best_tests(self, going: Sequence[int]) -> dict[int, Test | None]:
+    def best_tests(self, continuing: Sequence[int]) -> dict[int, Test | None]:
         """Return argmax Q[T_i, t] for each task: lines 6 to 9 of Figure 2."""
         return {
             i: best_test(
@@ -112,19 +112,19 @@ class FoldStatistics:
                 self.tasks[i],
                 {t: self.of_training_set(i, t) for t in self.S if self.tasks[i].columns[t]},
             )
-            for i in going
+            for i in continuing
         }
 
 
 def empty_statistics(examples: Examples, t: int) -> Statistics:
-    """Return the statistics of a column before any example has been seen."""
+    """Return the statistics of a column without examples."""
     return np.zeros((examples.table.n_values[t] + 1, examples.amounts.shape[1]), examples.amounts.dtype)
 
 
 def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, times: Rows | int = 1) -> None:
     """Add examples to the statistics of their values in a column.
 
-    Amount 0, the number of rows, counts an example once, whatever its multiplicity.
+    Amount 0, the number of rows, counts each example once, regardless of its multiplicity.
     """
     amounts = examples.amounts[rows] * np.reshape(times, (-1, 1))
     amounts[:, 0] = 1
@@ -132,10 +132,9 @@ def update_statistics(S: Statistics, examples: Examples, t: int, rows: Rows, tim
 
 
 def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Test | None:
-    """Return argmax Q[t], looking only at statistics (phase two); None if no test is admissible.
+    """Return argmax Q[t] from statistics alone (phase two); None if no test is admissible.
 
-    Of equally good tests the one with the lowest column wins, then the first in the order of
-    ``column_tests``.
+    Ties go to the lowest column, then to the first test in the order of ``column_tests``.
     """
     best, best_branches = None, None
     best_Q: Any = -np.inf
@@ -154,7 +153,7 @@ def best_test(examples: Examples, task: Task, S: Mapping[int, Statistics]) -> Te
 
 
 def qualities(examples: Examples, S: NDArray[Any]) -> NDArray[Any]:
-    """Return Q of tests, [test, branch, amount]: of counts; else exact, or of sums that are rounded once."""
+    """Return Q of tests [test, branch, amount]: from counts, exact, or from sums rounded once."""
     criterion = examples.growth.criterion
     if examples.counted:
         return compute_quality[criterion](S.astype(np.float64))
@@ -167,7 +166,7 @@ def qualities(examples: Examples, S: NDArray[Any]) -> NDArray[Any]:
 
 
 def improvement(examples: Examples, task: Task, branches: NDArray[Any]) -> float:
-    """Decrease of impurity that a test brings, as a part of the whole tree's weight."""
+    """Return the impurity decrease by a test, divided by the total weight of the task."""
     criterion = examples.growth.criterion
     of_test, of_node = branches, branches.sum(axis=0, keepdims=True)
     weights = examples.amounts[:, 1:] if examples.n_classes else examples.amounts[:, 1:2]
@@ -183,7 +182,7 @@ def improvement(examples: Examples, task: Task, branches: NDArray[Any]) -> float
 
 
 def entropy_or_gini(criterion: str, branches: NDArray[Any], examples: Examples) -> NDArray[np.float64]:
-    """Quality that an improvement is measured in; under gain ratio it is the information."""
+    """Return the quality that improvements are measured by; for gain ratio, the information."""
     sums = rounded(branches.astype(object), examples.units[0])
     measure = {"gini": "gini", "entropy": "entropy", "gain_ratio": "entropy"}[criterion]
     return compute_quality[measure](sums)

@@ -1,4 +1,4 @@
-"""The trees to grow, and the folds into which their training sets divide the examples."""
+"""The trees to grow, and the folds that their training sets divide the examples into."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Task:
     """One tree to grow: how often each example trains it, the columns it may test, and its limits."""
 
-    multiplicity: NDArray[np.int64]  # 0: not an example of this task
+    multiplicity: NDArray[np.int64]  # 0 if the example does not train this task
     columns: NDArray[np.bool_]
     limits: Limits
 
@@ -36,13 +36,13 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The partition of the examples into D_i: those that train exactly the same tasks are in one fold.
+    """The partition of the examples into D_i: examples that train exactly the same tasks share a fold.
 
-    For n-fold cross-validation these are its n folds; for nested cross-validation, repeats or any other list
-    of tasks it is the coarsest partition of which each training set is a union.
+    For n-fold cross-validation, these are its n folds. For any other list of tasks, it is the coarsest
+    partition such that each training set is a union of folds.
     """
 
-    number: NDArray[np.int64]  # each example's fold
+    number: NDArray[np.int64]  # fold of each example
     times: NDArray[np.int64]  # times[task, fold]: how often the task trains on an example of the fold
 
     @classmethod
@@ -57,13 +57,13 @@ class TaskList(list[Task]):
 
     @cached_property
     def folds(self) -> Folds:
-        """The partition of the examples, found once."""
+        """The partition of the examples."""
         return Folds.of(self)
 
 
 def tasks_of(tasks: Tasks, examples: Examples) -> TaskList:
-    """Spell out the tasks of a :class:`crosscut.tasks.Tasks`; examples of weight 0 train none."""
-    found = []
+    """Convert :class:`crosscut.tasks.Tasks`; examples of weight 0 train no task."""
+    result = []
     for i in range(tasks.n_tasks):
         times = ((tasks.masks[i // 15] >> (i % 15)) & 1).astype(np.int64)
         if tasks.multiplicity is not None:
@@ -74,12 +74,12 @@ def tasks_of(tasks: Tasks, examples: Examples) -> TaskList:
             raise ValueError(
                 f"tasks: task {i} has no training row of positive weight; give it at least one row"
             )
-        found.append(Task(times, columns, tasks.limits[i]))
-    return TaskList(found)
+        result.append(Task(times, columns, tasks.limits[i]))
+    return TaskList(result)
 
 
-def trained_by(tasks: Sequence[Task], going: Sequence[int], rows: Rows) -> Rows:
+def trained_by(tasks: Sequence[Task], selected: Sequence[int], rows: Rows) -> Rows:
     """Return the examples that train at least one of some tasks: the union of their T_i among ``rows``."""
-    if not going:
+    if not selected:
         return rows[:0]
-    return rows[np.any([tasks[i].multiplicity[rows] > 0 for i in going], axis=0)]
+    return rows[np.any([tasks[i].multiplicity[rows] > 0 for i in selected], axis=0)]

@@ -1,4 +1,4 @@
-"""Growing one tree by itself: Figure 1. Doing so for each task in turn is the paper's serial algorithm."""
+"""Grow one tree (Figure 1); doing so for each task in turn is the paper's serial algorithm."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ def grow_tree(
     """Grow the tree of one task, depth first."""
     counts = Counts() if counts is None else counts
     T = task.rows if T is None else T
-    told = info(examples, task, T)
-    if must_stop(task, told, depth):
-        return Node(told)
+    summary = info(examples, task, T)
+    if must_stop(task, summary, depth):
+        return Node(summary)
     level = counts.level(depth)
     level.nodes += 1
     test = refine(examples, task, T, level)
     if test is None:
-        return Node(told)
+        return Node(summary)
     level.tests += 1
     level.tree_tests += 1
     level.sorted += len(T)
     children = [grow_tree(examples, task, counts, P, depth + 1) for P in partition(examples, T, test)]
-    return Node(told, test, children)
+    return Node(summary, test, children)
 
 
-def must_stop(task: Task, told: Info, depth: int) -> bool:
-    """Return stop_criterion, as far as it needs no test."""
+def must_stop(task: Task, summary: Info, depth: int) -> bool:
+    """Return the part of stop_criterion that does not depend on a test."""
     limits = task.limits
     return (
         (limits.max_depth is not None and depth >= limits.max_depth)
-        or told.n_rows < limits.min_samples_split
-        or told.n_rows < 2 * limits.min_samples_leaf
-        or told.pure
+        or summary.n_rows < limits.min_samples_split
+        or summary.n_rows < 2 * limits.min_samples_leaf
+        or summary.pure
     )
 
 
