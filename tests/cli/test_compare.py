@@ -51,7 +51,7 @@ def test_refusals(tmp_path):
     assert "separate settings by commas" in spaced
 
 
-def test_models_that_err_alike_are_called_the_same():
+def test_models_with_equal_errors_are_reported_as_equal():
     done = call("compare", CHURN, "-t", "churned", "--max-depth", "6,7", "--prune", "1se")
     assert "have the same error rate" in done.stdout
     assert "same on every row" in done.stdout

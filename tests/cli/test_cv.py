@@ -46,7 +46,7 @@ def test_classification_prints_everything():
     assert "\x1b" not in result.stdout  # no colours where no terminal reads them
 
 
-def test_json_is_all_there_is_and_agrees_with_the_estimator():
+def test_json_is_the_only_output_and_agrees_with_the_estimator():
     summary = json.loads(
         call("cv", CHURN, "--target", "churned", "--prune", "best", "--folds", "5", "--json").stdout
     )
@@ -106,7 +106,7 @@ def test_regression_with_groups_weights_and_limits(prices):
     assert "residuals" in call("cv", prices, "-t", "price").stdout
 
 
-def test_whole_numbers_with_few_values_are_classes_unless_told_otherwise(prices):
+def test_whole_numbers_with_few_values_are_classes_by_default(prices):
     assert json.loads(call("cv", prices, "-t", "weight", "--json").stdout)["kind"] == "classification"
     told = json.loads(call("cv", prices, "-t", "weight", "--kind", "regression", "--json").stdout)
     assert told["kind"] == "regression"
@@ -150,7 +150,7 @@ def test_columns_that_do_not_fit(options, message):
 
 
 @pytest.mark.parametrize("option", ["--save", "--report"])
-def test_a_place_that_cannot_be_written(tmp_path, option):
+def test_an_unwritable_path(tmp_path, option):
     assert "absent" in refused(
         call("cv", CHURN, "-t", "churned", option, tmp_path / "absent" / "x"), UNWRITABLE
     )
@@ -161,7 +161,7 @@ def test_wrong_options_exit_with_two():
     assert call("cv", CHURN, "-t", "churned", "--folds", "1").exit_code == 2
 
 
-def test_what_a_file_is_read_as_is_said_and_can_be_changed(tmp_path):
+def test_the_reading_of_a_file_is_reported_and_can_be_changed(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(
         "".join(f"{i % 7},5;{i % 12 + 1:02}/04/2024;{'no' if i % 7 > 3 else 'yes'}\n" for i in range(40))
@@ -290,7 +290,7 @@ def test_the_json_has_the_keys_that_its_page_lists(prices):
         assert f"`{key}`" in page, key
 
 
-def test_warnings_of_libraries_are_in_our_words(tmp_path):
+def test_warnings_of_libraries_are_reworded(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["x,y", *(f"{i % 5},{'rare' if i < 3 else 'no'}" for i in range(60)), ""]))
     told = call("cv", path, "-t", "y", "--scoring", "precision_macro", "--repeats", "2", "--json")

@@ -28,14 +28,14 @@ def test_a_result_a_page_and_a_model_are_opened(opened, tmp_path):
     assert opened[3].endswith("/churn.html")
 
 
-def test_without_a_browser_the_place_is_told(monkeypatch, tmp_path):
+def test_without_a_browser_the_path_is_printed(monkeypatch, tmp_path):
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     page = tmp_path / "r.html"
     page.write_text("<p>")
     assert f"the report is {page}" in call("open", page).stderr
 
 
-def test_what_is_neither_page_nor_model(opened, tmp_path):
+def test_other_files_are_not_opened(opened, tmp_path):
     (tmp_path / "x").write_text("no model")
     assert call("open", tmp_path / "x").exit_code == 5
     assert call("open", tmp_path / "absent.html").exit_code == 2

@@ -33,7 +33,7 @@ def test_a_column_that_is_absent_is_named(model, tmp_path):
     assert "'region'" in refused(call("predict", model, path), UNSUITABLE)
 
 
-def test_what_is_no_model_is_refused(model, tmp_path):
+def test_files_that_are_not_models_are_refused(model, tmp_path):
     assert "is not a crosscut file" in refused(call("predict", CHURN, CHURN), NOT_A_MODEL)
     assert "No such file" in refused(call("predict", tmp_path / "absent", CHURN), NOT_A_MODEL)
     damaged = tmp_path / "damaged"
@@ -55,7 +55,7 @@ def test_predictions_can_go_to_a_file(model, tmp_path):
     assert len(out.read_text().splitlines()) == 801
 
 
-def test_how_a_file_is_read_is_said(tmp_path):
+def test_the_reading_of_a_file_is_reported(tmp_path):
     path, saved = tmp_path / "rows.csv", tmp_path / "m"
     path.write_text(
         "\n".join(["size;kind", *(f"{i % 7},5;{'yes' if i % 7 > 3 else 'no'}" for i in range(60)), ""])

@@ -28,13 +28,13 @@ def test_the_result_as_json():
     assert summary["rules"][-1]["text"].startswith("else then")
 
 
-def test_what_cannot_be_is_refused():
+def test_impossible_options_are_refused():
     assert "ordered must be True" in refused(
         call("rules", CHURN, "-t", "churned", "--unordered", "--measure", "entropy"), 4
     )
 
 
-def test_the_way_to_what_rules_cannot_do_is_shown(tmp_path):
+def test_errors_name_the_command_to_use_instead(tmp_path):
     numbers = refused(call("rules", CHURN, "-t", "monthly_charge"), 4)
     assert "too many to be classes; use crosscut cv to predict numbers" in numbers
     for linked in (tmp_path, tmp_path / "app.s"):

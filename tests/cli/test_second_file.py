@@ -42,7 +42,7 @@ def test_numbers_of_a_second_file(tmp_path):
     assert told["score"] == pytest.approx(model.score(new, truth))
 
 
-def test_a_second_file_that_does_not_fit(tmp_path):
+def test_a_second_file_with_other_columns(tmp_path):
     test = tmp_path / "b.csv"
     assert "b.csv" in refused(call("cv", CHURN, "-t", "churned", "--test", test), UNREADABLE)
     test.write_text("churned,age\nyes,3\nno,4\n")

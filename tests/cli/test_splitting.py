@@ -43,7 +43,7 @@ def test_a_column_names_the_folds(visits, tmp_path):
     assert "cv=PredefinedSplit(folds)" in told["code"]
 
 
-def test_time_holds_out_what_comes_later(visits, tmp_path):
+def test_time_holds_out_later_rows(visits, tmp_path):
     folds, told = held_out(visits, "--cv", "time", "--folds", "5", tmp_path=tmp_path)
     assert folds == {
         row: (row - 1) // 20 for row in range(21, 121)
@@ -80,7 +80,7 @@ def test_the_trees_are_those_of_the_same_folds_in_python(visits, tmp_path):
         (("--time", "nowhere"), "nowhere", UNSUITABLE),
     ],
 )
-def test_what_does_not_go_together(visits, options, message, code):
+def test_conflicting_options(visits, options, message, code):
     result = call("cv", visits, "-t", "ill", *options)
     assert result.exit_code == code
     assert message in result.stderr

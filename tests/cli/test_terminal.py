@@ -22,5 +22,5 @@ def test_progress_is_shown_to_people_only(monkeypatch):
     assert shown(monkeypatch, watched=False) == ""
 
 
-def test_a_bar_that_has_nothing_to_tell_only_moves(monkeypatch):
+def test_without_progress_the_bar_only_pulses(monkeypatch):
     assert "%" not in shown(monkeypatch, watched=True, share=0.001)

@@ -70,7 +70,7 @@ def test_definition_of_tree_like():
     assert 0.07 < (noisy != y).mean() < 0.13
 
 
-def test_a_tree_finds_what_is_there():
+def test_a_tree_finds_the_concept():
     def score(tree, data):
         X, y = data
         return cross_val_score(tree, X, y, cv=3).mean()

@@ -27,7 +27,7 @@ def test_trees_are_those_of_the_bootstrap_samples():
         np.testing.assert_array_equal(alone.tree_.value, tree.value)
 
 
-def test_out_of_bag_predictions_are_those_of_trees_that_did_not_see_the_row():
+def test_out_of_bag_predictions_are_from_trees_without_the_row():
     X, y = load_diabetes(return_X_y=True)
     model = BaggedTrees(TreeRegressor(min_samples_leaf=5), n_trees=30, random_state=0).fit(X, y)
     tasks = Tasks.bootstrap(30, len(y), random_state=int(np.random.RandomState(0).randint(2**31)))
@@ -62,7 +62,7 @@ def test_scikit_learns_forest_predicts_the_same(tree):
         )
 
 
-def test_what_scikit_learns_forests_cannot_say():
+def test_what_scikit_learns_forests_cannot_express():
     frame = pd.DataFrame({"colour": ["red", "blue"] * 20})
     with pytest.raises(ValueError, match="nominal column 'colour'"):
         BaggedTrees(n_trees=2).fit(frame, [0, 1] * 20).to_sklearn()

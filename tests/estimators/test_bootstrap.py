@@ -38,7 +38,7 @@ def test_by_its_definition(classes):
     assert ".632+ error" in str(error)
 
 
-def test_labels_without_information_give_the_error_of_guessing():
+def test_labels_without_information_give_the_baseline_error():
     """The case the .632+ rule is made for: .632 alone says 0.32 here, half of the truth is 0.5."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 5)), np.arange(100) % 2

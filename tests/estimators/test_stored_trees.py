@@ -54,7 +54,7 @@ def load_changed(tmp_path, saved, name, index, value):
         (("low", 0, np.inf), "infinite"),
     ],
 )
-def test_what_is_no_tree_is_refused(tmp_path, saved, change, message):
+def test_other_estimators_are_refused(tmp_path, saved, change, message):
     with pytest.raises(ModelFileError, match=message):
         load_changed(tmp_path, saved, *change)
 

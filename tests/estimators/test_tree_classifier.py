@@ -175,7 +175,7 @@ def test_without_cross_validation():
 @pytest.mark.parametrize(
     "setting", [{"min_samples_leaf": 0.05}, {"min_samples_split": 0.2}, {"max_depth": 3}]
 )
-def test_limits_as_shares_of_the_rows(setting):
+def test_limits_as_fractions_of_the_rows(setting):
     X, y, w = tie_free(6)
     setting = {"min_samples_leaf": 10} | setting
     ours = TreeClassifier(cv=3, **setting).fit(X, y, w)
@@ -287,7 +287,7 @@ def test_metadata_routing_of_weights_and_groups():
         ({"cv": 1}, "cv"),
     ],
 )
-def test_parameters_that_mean_nothing_are_refused(parameters, message):
+def test_invalid_parameters_are_refused(parameters, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         TreeClassifier(**parameters).fit(X, y)
@@ -319,7 +319,7 @@ def test_labels_far_apart_for_their_type(dtype):
     assert model.cv_score_ == 1
 
 
-def test_all_ways_to_predict_agree_where_weights_tie_up_to_rounding():
+def test_all_predictions_agree_if_weights_tie_up_to_rounding():
     draw = np.random.default_rng(0)
     for _ in range(30):
         X, y = draw.integers(0, 3, (60, 2)).astype(float), draw.integers(0, 6, 60)

@@ -48,7 +48,7 @@ def test_cross_fitting_gives_the_estimate_of_separate_fits():
 
 
 @pytest.mark.slow
-def test_large_parquet_asks_less_of_fewer_rows(tmp_path):
+def test_large_parquet_with_fewer_rows(tmp_path):
     shown, pictures = page_of("large_parquet")
     printed = run("large_parquet", tmp_path, 400_000)
     assert printed[0].startswith("400,000 rows")

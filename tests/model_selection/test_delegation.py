@@ -61,7 +61,7 @@ def test_parameters(settings, named):
 
 
 @pytest.mark.parametrize("weights", [{"params": {"sample_weight": np.arange(1.0, 61)}}, {}])
-def test_share_of_the_weight_where_rows_have_weights(weights):
+def test_weight_fractions_with_row_weights(weights):
     X, y = make_data(0, 60, 2)
     balanced = None if weights else "balanced"
     tree = DecisionTreeClassifier(min_weight_fraction_leaf=0.1, class_weight=balanced, random_state=0)
@@ -127,7 +127,7 @@ def test_splits(cv, named):
 
 
 @pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_features=1), LogisticRegression()])
-def test_a_generator_of_splits_is_still_there(estimator):
+def test_a_generator_of_splits_is_not_consumed(estimator):
     X, y = make_data(3, 60, 2)
 
     def cv():
@@ -230,7 +230,7 @@ def test_a_delegated_search_draws_the_same_candidates():
     assert found[0] == found[1]
 
 
-def test_parameters_of_drop_ins_only_are_not_those_of_the_estimators():
+def test_parameters_of_drop_ins_are_not_estimator_parameters():
     """A parameter added to the estimators needs an update of both lists here and of the documentation."""
     from sklearn_suite.trees import ABSENT, OF_DROP_INS
 

@@ -86,7 +86,7 @@ def test_several_metrics():
         crosscut.nested_cross_validate(TreeClassifier(cv=None), GRID, X, y, cv=3, scoring=scoring)
 
 
-def test_groups_stay_together_inside():
+def test_groups_stay_together_in_inner_folds():
     X, y = make_data(4, 120, 2)
     groups = np.arange(120) // 10
     result = crosscut.nested_cross_validate(
@@ -98,7 +98,7 @@ def test_groups_stay_together_inside():
 @pytest.mark.parametrize(
     ("cv", "message"), [(ShuffleSplit(3, random_state=0), "pass inner_cv"), (2, "at least 3")]
 )
-def test_folds_that_cannot_serve_inside(cv, message):
+def test_folds_that_cannot_be_inner_folds(cv, message):
     X, y = make_data(5, 60, 1)
     with pytest.raises(ValueError, match=message):
         crosscut.nested_cross_validate(DecisionTreeClassifier(), GRID, X, y, cv=cv)

@@ -224,7 +224,7 @@ def test_our_tree_is_refitted_with_its_own_cross_validation():
     assert ours.best_estimator_.cv_score_ == theirs.best_estimator_.cv_score_
 
 
-def test_random_splitters_are_asked_once():
+def test_random_splitters_are_called_once():
     X, y = make_data(2, 100, 1, n_classes=0)
     found = []
     for module in (crosscut, scikit):

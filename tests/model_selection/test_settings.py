@@ -54,12 +54,12 @@ def test_limits_are_those_of_the_largest_candidate():
     assert Limits.loosest([*limits, Limits(None, 2, 0.031)]).of_rows(100) == Limits(None, 2, 4, 0.0)
 
 
-def test_fractions_are_of_the_training_rows():
+def test_fractions_refer_to_the_training_rows():
     (candidate,) = read_candidates(TreeRegressor(), [{"min_samples_split": 0.25}], 4)
     assert candidate.limits.of_rows(101).min_samples_split == 26
 
 
-def test_a_share_of_the_weight_is_one_of_the_rows():
+def test_without_weights_weight_fractions_are_row_fractions():
     for rows, share in ((1, 0.2), (0.1, 0.2), (0.3, 0.3)):
         tree = DecisionTreeRegressor(min_samples_leaf=rows, min_weight_fraction_leaf=0.2)
         (candidate,) = read_candidates(tree, [{}], 4)

@@ -120,7 +120,7 @@ def test_many_splits_are_grown_in_parts(monkeypatch):
     np.testing.assert_array_equal(again, predicted)
 
 
-def test_a_generator_of_splits_is_asked_once():
+def test_a_generator_of_splits_runs_once():
     X, y = make_data(6, 100, 1, n_classes=2)
     result = crosscut.cross_validate(DecisionTreeClassifier(), X, y, cv=iter(list(KFold(3).split(X))))
     assert len(result["test_score"]) == 3

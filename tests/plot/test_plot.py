@@ -47,7 +47,7 @@ def test_the_tree_has_a_box_per_node_and_names_its_columns(iris):
     assert any("petal length (cm)\n150 rows" in said for said in boxes)
 
 
-def test_deep_trees_are_drawn_in_part_and_say_so(churn):
+def test_deep_trees_are_drawn_in_part_with_a_note(churn):
     ax = churn.plot()
     hidden = [int(said.split("… ")[1].split(" ")[0]) for said in words(ax) if "…" in said]
     shown = [said for said in words(ax) if "rows" in said]
@@ -55,7 +55,7 @@ def test_deep_trees_are_drawn_in_part_and_say_so(churn):
     assert len(shown) + sum(hidden) == len(churn.tree_)
 
 
-def test_forks_say_which_folds_go_where(churn):
+def test_forks_name_the_folds_of_each_branch(churn):
     ax = churn.plot_forest()
     said = words(ax)
     root = churn.forest_.sharing.root
@@ -64,7 +64,7 @@ def test_forks_say_which_folds_go_where(churn):
     assert "folds 3, 6, 10" in said
 
 
-def test_what_all_folds_share_is_collapsed():
+def test_shared_subtrees_are_collapsed():
     X = np.repeat(np.arange(16.0), 20).reshape(-1, 1)
     model = TreeClassifier(cv=4, random_state=0).fit(X, X[:, 0].astype(int))
     assert words(model.plot_forest()) == ["all agree:\n31 nodes"]
@@ -90,7 +90,7 @@ def test_boxes_of_one_level_do_not_overlap(churn):
         assert row[-1].x + row[-1].width / 2 <= width + 1e-9
 
 
-def test_pictures_are_drawn_where_the_caller_says(iris):
+def test_plots_are_drawn_on_given_axes(iris):
     from matplotlib.figure import Figure
 
     ax = Figure().subplots()

@@ -141,7 +141,7 @@ def test_a_few_sheets_of_paper_are_enough(browser, pages, name):
     assert [each for each in wrong if not each.startswith("wider")] == []
 
 
-def test_a_node_tells_its_way_and_its_folds(browser, pages):
+def test_a_selected_node_shows_its_path_and_its_folds(browser, pages):
     from selenium.webdriver.common.keys import Keys
 
     visit(browser, pages("classes")[2])
@@ -200,7 +200,7 @@ def fill(browser, X, row):
 
 
 @pytest.mark.parametrize("name", ["classes", pytest.param("twenty", marks=pytest.mark.slow)])
-def test_a_row_that_is_tried_gets_the_answer_and_the_set_of_the_model(browser, pages, name):
+def test_a_tried_row_gets_the_prediction_and_set_of_the_model(browser, pages, name):
     model, X, path = pages(name)
     visit(browser, path)
     for row in np.random.default_rng(1).choice(800, 8, replace=False).tolist():
@@ -214,7 +214,7 @@ def test_a_row_that_is_tried_gets_the_answer_and_the_set_of_the_model(browser, p
         assert len(lit) == model.decision_path(one).nnz
 
 
-def test_a_number_that_is_tried_gets_the_interval_of_the_model(browser, pages):
+def test_a_tried_row_gets_the_interval_of_the_model(browser, pages):
     model, X, path = pages("numbers")
     visit(browser, path)
     for row in range(8):

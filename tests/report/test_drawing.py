@@ -14,7 +14,7 @@ def drawn(model, inner=None):
     return root, svg_of(root, "a tree")
 
 
-def test_conditions_keep_what_is_asked_of_long_names():
+def test_conditions_shorten_long_names_first():
     names = [f"the {k}th measurement of a sensor with a very long name" for k in range(2)]
     random = np.random.default_rng(0)
     x = random.normal(size=(200, 2))

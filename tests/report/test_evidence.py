@@ -29,7 +29,7 @@ def test_calibration_counts_every_row_once(cancer):
     assert all(0.5 <= each["probability"] <= 1 for each in bins)
 
 
-def test_the_most_wrong_rows_are_wrong_and_sure(cancer):
+def test_the_largest_errors_have_the_highest_probability(cancer):
     found = most_wrong(cancer.fit_.validation)
     y = load_breast_cancer().target
     assert len(found) == 10
@@ -39,7 +39,7 @@ def test_the_most_wrong_rows_are_wrong_and_sure(cancer):
     assert found[0]["probability"] == pytest.approx(sure.max())
 
 
-def test_the_most_wrong_numbers_are_furthest_off():
+def test_the_largest_errors_of_numbers():
     X, y = load_diabetes(return_X_y=True)
     model = TreeRegressor(cv=5, max_depth=3, random_state=0).fit(X, y)
     found = most_wrong(model.fit_.validation, most=3)

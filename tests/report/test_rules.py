@@ -14,7 +14,7 @@ def model():
     return RuleClassifier(min_coverage=30, max_length=2, random_state=0).fit(X, y)
 
 
-def test_the_summary_says_what_the_model_says(model):
+def test_the_summary_agrees_with_the_model(model):
     summary = summarize_rules(model.fit_, model.wording_)
     assert len(summary["rules"]) == len(model.rules_) + 1
     assert summary["cv"]["error"] == pytest.approx(1 - model.cv_score_)
@@ -50,7 +50,7 @@ def test_without_cross_validation_there_is_no_page(tmp_path):
         RuleClassifier(cv=None, max_length=1).fit(X, y).report(tmp_path / "r.html")
 
 
-def test_the_different_sets_of_the_folds_are_all_folds(model):
+def test_different_rule_sets_cover_all_folds(model):
     sets = summarize_rules(model.fit_, model.wording_)["sets"]
     assert sorted(fold for each in sets for fold in each["folds"]) == list(range(1, 11))
     assert len({tuple(each["rules"]) for each in sets}) == len(sets)

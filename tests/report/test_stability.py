@@ -4,7 +4,7 @@ from crosscut import TreeClassifier
 from crosscut.report.stability import aligned, stability
 
 
-def test_all_agree_on_what_is_certain():
+def test_all_folds_agree_on_a_certain_concept():
     X = np.repeat(np.arange(4.0), 25).reshape(-1, 1)
     told = stability(TreeClassifier(cv=5).fit(X, X[:, 0] > 1.5).fit_)
     assert told["agreed_levels"] == told["levels"] == 1
@@ -13,7 +13,7 @@ def test_all_agree_on_what_is_certain():
     ]
 
 
-def test_words_count_the_folds_that_ask_the_same_columns():
+def test_sentences_count_the_folds_with_the_same_columns():
     random = np.random.default_rng(3)
     X = random.normal(size=(200, 4))
     y = (X[:, 0] > 0) ^ (random.random(200) < 0.2)
@@ -48,7 +48,7 @@ def test_nodes_are_in_the_same_place_if_the_columns_above_are_the_same():
         assert others == {t: by_place[t][place] for t in range(1, 5) if place in by_place[t]}
 
 
-def test_no_test_at_all():
+def test_trees_without_splits():
     told = stability(TreeClassifier(cv=2, min_samples_leaf=9).fit([[0.0], [1.0]] * 4, [0, 1] * 4).fit_)
     assert told["levels"] == 0
     assert "No tree has a split" in told["words"][0]

@@ -39,7 +39,7 @@ def test_regression():
     assert summarize(again)["coverage"] is None
 
 
-def test_the_cost_says_what_is_shared():
+def test_the_cost_sentence():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 2))
     y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)

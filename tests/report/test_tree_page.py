@@ -46,7 +46,7 @@ def test_trees_of_ten_thousand_nodes_fit_a_page_that_needs_no_network(noise, tmp
     assert "@import" not in page
 
 
-def test_nodes_say_what_the_folds_do(noise):
+def test_node_details_list_the_folds(noise):
     model = TreeClassifier(max_depth=3, cv=4).fit(*noise)
     sizes = sizes_of(model.fit_, None)
     facts = node_facts(model.fit_, sizes.forest, range(len(model.tree_)), sizes.sizes[0].inner, noise[0])

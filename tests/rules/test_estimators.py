@@ -13,7 +13,7 @@ CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}]
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_out_of_fold_predictions_are_those_of_rules_that_did_not_see_the_row(choice):
+def test_out_of_fold_predictions_are_from_rules_without_the_row(choice):
     X, y = load_iris(return_X_y=True)
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
     model = RuleClassifier(cv=cv, random_state=3, **choice).fit(X, y)
@@ -77,7 +77,7 @@ def test_nominal_columns_of_a_frame():
     assert model.predict(new).tolist() == ["yes", "no"]
 
 
-def test_a_rule_may_ask_what_a_value_is_not():
+def test_a_rule_may_exclude_a_category():
     frame = pd.DataFrame({"colour": ["red", "blue", "green", None] * 10})
     y = np.where(frame["colour"].isin(["blue", "green"]), "yes", "no")
     model = RuleClassifier(cv=None).fit(frame, y)
@@ -105,7 +105,7 @@ def test_without_cross_validation_there_is_no_score():
         ({"max_length": 1.5}, "max_length must be an integer"),
     ],
 )
-def test_parameters_that_mean_nothing_are_refused(parameters, message):
+def test_invalid_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         RuleClassifier(**parameters).fit(*load_iris(return_X_y=True))
 

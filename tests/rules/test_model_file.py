@@ -39,7 +39,7 @@ def test_loaded_rules_are_the_rules(tmp_path, options):
         assert np.array_equal(again.cv_predictions_, model.cv_predictions_)
 
 
-def test_nothing_about_rows_is_kept_if_not_wanted(tmp_path):
+def test_held_out_rows_can_be_left_out_of_the_file(tmp_path):
     model, X = fitted()
     save_model(model, tmp_path / "m", held_out=False)
     again = load_model(tmp_path / "m")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # 1 is an internal error
 WRONG_OPTION = 2  # click's code too; also for a command that is not installed
-UNREADABLE = 3  # a file that is absent, empty or not of the kind its name says
+UNREADABLE = 3  # a file that is absent, empty or of another kind than its suffix
 UNSUITABLE = 4  # data or columns on which no tree can be grown
 NOT_A_MODEL = 5  # a damaged model file, or a file that is not a model
 UNWRITABLE = 6  # a result that could not be written

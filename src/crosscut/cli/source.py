@@ -1,4 +1,4 @@
-"""Read the file to train on and decide what each column is, unless an option says so."""
+"""Read the file to train on, and infer the role of each column unless an option sets it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     except Exception as error:  # each library that reads files has its own errors
         text = _ARGUMENT.sub(lambda match: f"--{match[1]} {match[2] or 'NAME'}", str(error))
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
-            text = f"{path} is not text, but its name says so"
+            text = f"{path} is not a text file, although its name suggests one"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
     if frame.num_rows == 0:
         raise Failure(f"{path} has columns but no rows", UNSUITABLE)

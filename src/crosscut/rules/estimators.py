@@ -107,7 +107,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     def fit(
         self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None, groups: ColumnLike = None
     ) -> Self:
-        """Learn the final rule set and those of the folds.
+        """Learn the final rule set and the rule sets of the folds.
 
         Parameters
         ----------
