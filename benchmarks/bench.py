@@ -1,9 +1,9 @@
-"""crosscut beside its peers, in one run: time (fastest and spread) and peak memory.
+"""Compare crosscut with its peers in one run: time (fastest and slowest repetition) and peak memory.
 
     python benchmarks/bench.py [--quick] [--only WORKLOAD] [--json FILE]
 
-Each peer runs in a process of its own that holds the data; the processes take turns. A peer
-that is not installed is left out, with a message.
+Each peer runs in a separate process that holds the data. The processes take turns. Peers that are not
+installed are left out with a message.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ FAST_ENOUGH = (
 
 
 def installed_peers() -> list[str]:
-    """Names of the peers that can run here; the others are named on the way."""
-    found = []
+    """Return the names of the installed peers; print how to install the others."""
+    installed = []
     for peer in PEERS:
         module = NEEDS.get(peer)
         if module and find_spec(module) is None:
@@ -60,8 +60,8 @@ def installed_peers() -> list[str]:
                 "rpart is left out: Rscript with rpart is not installed (Debian: r-base-core, r-cran-rpart)"
             )
         else:
-            found.append(peer)
-    return found
+            installed.append(peer)
+    return installed
 
 
 def _has_rpart() -> bool:
@@ -73,7 +73,7 @@ def _has_rpart() -> bool:
 
 
 def measure(workload: str, children: list[Child], *, quick: bool) -> dict[str, dict[str, object]]:
-    """Let the peers take turns on a workload."""
+    """Run the peers in turns on a workload."""
     least, most, seconds = (1, 5, 0.5) if quick else (3, 20, 4.0)
     results: dict[str, dict[str, object]] = {}
     waiting = []
@@ -92,7 +92,7 @@ def measure(workload: str, children: list[Child], *, quick: bool) -> dict[str, d
                 waiting.remove(child)
                 continue
             done = len(child.wall)
-            enough = least if max(child.wall) < 10 else 1  # long runs vary little and would take the hour
+            enough = least if max(child.wall) < 10 else 1  # long runs vary little
             if done >= most or (done >= enough and sum(child.wall) >= seconds):
                 waiting.remove(child)
     for child in children:
@@ -109,13 +109,13 @@ def measure(workload: str, children: list[Child], *, quick: bool) -> dict[str, d
 
 def show(workload: str, results: dict[str, dict[str, object]]) -> None:
     print(f"\n{TITLES[workload]}")
-    for peer, found in results.items():
-        if "failed" in found:
-            print(f"  {peer:22} failed: {found['failed']}")
+    for peer, result in results.items():
+        if "failed" in result:
+            print(f"  {peer:22} failed: {result['failed']}")
         else:
             print(
-                f"  {peer:22} {found['wall']:9.4f} s  (× {found['slowest'] / found['wall']:5.2f})"
-                f"  processor {found['cpu']:9.4f} s  {found['megabytes']:8.1f} MB",
+                f"  {peer:22} {result['wall']:9.4f} s  (× {result['slowest'] / result['wall']:5.2f})"
+                f"  processor {result['cpu']:9.4f} s  {result['megabytes']:8.1f} MB",
                 flush=True,
             )
 
@@ -151,7 +151,7 @@ def main() -> None:
         result["results"][workload] = measure(workload, able, quick=options.quick)
         result["workloads"][workload] = TITLES[workload]
         show(workload, result["results"][workload])
-        # written as it grows: a long run that is stopped has not been for nothing
+        # written after every workload, so that a run that is stopped keeps its results
         file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for child in children:
         child.close()

@@ -1,7 +1,7 @@
-"""One peer in a process of its own, so that its peak memory is its own.
+"""Run one peer in a separate process, to measure its peak memory. Used by bench.py.
 
-The process is told a workload ("load NAME"), loads the data and says "ready"; for every "go" it runs the job
-once and answers with the seconds it took. Run by bench.py.
+The process reads commands: on "load NAME" it loads the data of a workload and prints "ready"; on "go" it runs
+the job once and prints the seconds as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 
 class Child:
-    """A process that runs one peer's job on a workload whenever it is asked to."""
+    """A process that runs one peer's job on a workload on request."""
 
     def __init__(self, peer: str) -> None:
         self.peer = peer
@@ -33,30 +33,30 @@ class Child:
         self._loaded = 0.0
 
     def load(self, workload: str) -> None:
-        """Start a fresh process for a workload: what another left behind must not count."""
+        """Start a new process for a workload, so that memory of earlier workloads does not count."""
         self.wall, self.cpu = [], []
         self.close()
         if self.peer == "rpart":
             self._start(_rpart(workload, Path(self._folder.name)))
         else:
             self._start([sys.executable, __file__, self.peer])
-            self._say(f"load {workload}")
-        self._answer("ready")
-        # from here on the kernel counts the peak anew
+            self._send(f"load {workload}")
+        self._receive("ready")
+        # resets the peak memory that the kernel records
         with contextlib.suppress(OSError):
             Path(f"/proc/{self._running.pid}/clear_refs").write_text("5", encoding="utf-8")
         self._loaded = self._memory("VmRSS")
 
     def run(self) -> None:
         """Run the job once more."""
-        self._say("go")
-        took = json.loads(self._answer("{"))
+        self._send("go")
+        took = json.loads(self._receive("{"))
         self.wall.append(took["wall"])
         self.cpu.append(took["cpu"])
 
     @property
     def megabytes(self) -> float:
-        """Most memory used beyond what the loaded data and libraries take."""
+        """Peak memory beyond the memory of the loaded data and libraries."""
         return max(self._memory("VmHWM") - self._loaded, 0.0)
 
     def close(self) -> None:
@@ -78,20 +78,20 @@ class Child:
         assert self._process is not None
         return self._process
 
-    def _say(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         assert self._running.stdin is not None
         self._running.stdin.write(f"{line}\n")
         self._running.stdin.flush()
 
-    def _answer(self, begins: str) -> str:
+    def _receive(self, prefix: str) -> str:
         assert self._running.stdout is not None
         assert self._running.stderr is not None
         for line in self._running.stdout:  # libraries print, too
-            if line.startswith(begins):
+            if line.startswith(prefix):
                 return line
-        said = self._running.stderr.read().strip().split("\n")[-1]
+        message = self._running.stderr.read().strip().split("\n")[-1]
         self.close()
-        raise RuntimeError(said)
+        raise RuntimeError(message)
 
     def _memory(self, what: str) -> float:
         try:
@@ -108,9 +108,9 @@ def _rpart(workload: str, folder: Path) -> list[str]:
     X, y = work.data
     np.asfortranarray(X).ravel("F").tofile(folder / "columns")
     np.asarray(y, np.float64).tofile(folder / "target")
-    given = [*X.shape, work.target.n_classes, work.limits.max_depth or 0, work.limits.min_samples_leaf]
+    arguments = [*X.shape, work.target.n_classes, work.limits.max_depth or 0, work.limits.min_samples_leaf]
     files = [str(folder / name) for name in ("columns", "target")]
-    return ["Rscript", str(HERE / "rpart.R"), *files, *map(str, given)]
+    return ["Rscript", str(HERE / "rpart.R"), *files, *map(str, arguments)]
 
 
 def main() -> None:
@@ -123,12 +123,11 @@ def main() -> None:
         command, *names = line.split()
         if command == "load":
             work = WORKLOADS[names[0]]
-            assert work.data is not None  # made now, not in the job
+            assert work.data is not None  # generates the data before the job is timed
             job = prepare(work)
             gc.collect()
-            with contextlib.suppress(
-                OSError, AttributeError
-            ):  # glibc: free pages count as used until given back
+            # glibc keeps free pages, which would count as used
+            with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).malloc_trim(0)
             print("ready", flush=True)
             continue

@@ -1,4 +1,4 @@
-"""Times of several jobs that take turns, so that other work on the machine affects all of them alike."""
+"""Times of several jobs that take turns, so that other load on the machine affects all of them equally."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Times:
 
     @property
     def spread(self) -> float:
-        """The slowest repetition over the fastest."""
+        """Ratio of the slowest to the fastest repetition."""
         return max(self.wall) / min(self.wall)
 
     def as_dict(self) -> dict[str, float | int]:
@@ -43,11 +43,11 @@ class Times:
 def take_turns(
     jobs: Mapping[str, Callable[[], object]], *, seconds: float, min_runs: int, max_runs: int
 ) -> dict[str, Times]:
-    """Repeat the jobs in turns: each ``min_runs`` times, then until it has used its processor seconds."""
+    """Repeat the jobs in turns, each at least ``min_runs`` times and for at least these processor seconds."""
     times = {name: Times() for name in jobs}
     waiting = set(jobs)
     gc.collect()
-    gc.disable()  # as in timeit: one job does not pay for another's garbage
+    gc.disable()  # as in timeit, so that a job does not collect another job's garbage
     try:
         while waiting:
             for name in jobs:

@@ -1,4 +1,4 @@
-"""Intervals and sets with guarantees, beside MAPIE's: the same folds and limits, processor time end to end.
+"""Prediction intervals and sets compared with MAPIE: same folds and limits, processor time end to end.
 
     python benchmarks/conformal.py [--rows 10000] [--columns 20]
 
@@ -38,7 +38,7 @@ def main():
     X, new = rng.normal(size=(2, options.rows, options.columns)).astype(np.float32)
     number = X[:, 0] + X[:, 1] * (X[:, 2] > 0) + rng.normal(size=options.rows)
     label = np.digitize(number, [-0.5, 0.6])
-    print("| what | min_samples_leaf | crosscut (s) | MAPIE (s) | times faster |\n" + "| --- " * 5 + "|")
+    print("| result | min_samples_leaf | crosscut (s) | MAPIE (s) | times faster |\n" + "| --- " * 5 + "|")
     for leaf in (1, 20):
         limits = {"min_samples_leaf": leaf, "random_state": 0}
         ours = {"min_samples_leaf": leaf, "cv": CV, "n_jobs": 1}
@@ -64,9 +64,9 @@ def main():
                 ),
             ),
         }
-        for what, (mine, theirs) in tasks.items():
-            a, b = min(seconds(mine) for _ in range(3)), seconds(theirs)
-            print(f"| {what} | {leaf} | {a:.2f} | {b:.1f} | {b / a:.0f} |", flush=True)
+        for name, (crosscut_task, mapie_task) in tasks.items():
+            a, b = min(seconds(crosscut_task) for _ in range(3)), seconds(mapie_task)
+            print(f"| {name} | {leaf} | {a:.2f} | {b:.1f} | {b / a:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

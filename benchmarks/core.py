@@ -1,10 +1,10 @@
-"""How fast the core is: every figure the core was asked to reach, as a ratio within one run.
+"""Speed of the core as ratios of times within one run, compared with their targets.
 
     python benchmarks/core.py [--quick] [--only NAME] [--n-jobs N] [--json FILE]
 
-T_p is encoding, ten folds and the final tree; T_a is encoding and the final tree. Jobs of a group take
-turns and the fastest repetition counts, on the wall; the ratio of processor times (of all threads) stands
-beside it. On a busy machine --n-jobs 1 and the ratio of processor times are the figures to trust.
+T_p is encoding, ten folds and the final tree; T_a is encoding and the final tree. The jobs of a group take
+turns, and the fastest repetition counts. Ratios are of wall-clock times and of processor times of all
+threads. On a busy machine use --n-jobs 1 and the ratio of processor times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """A figure: the time of one job over that of another, and what it must and should be."""
+    """The ratio of two jobs' times, with the limit it must reach and its goal."""
 
     work: str
     must: float
@@ -38,7 +38,7 @@ class Row:
     job: str
     over: str
     overhead: bool = False  # ratio minus one, in percent
-    asked: bool = True  # otherwise for comparison only
+    required: bool = True  # otherwise for comparison only
 
     def measured(self, times: dict[str, Times], clock: str) -> float:
         ratio = min(getattr(times[self.job], clock)) / min(getattr(times[self.over], clock))
@@ -48,13 +48,13 @@ class Row:
         return f"{figure:.0%}" if self.overhead else f"{figure:.3g}"
 
     def verdict(self, figure: float) -> str:
-        if not self.asked:
-            return "not asked"
+        if not self.required:
+            return "for comparison"
         return "goal" if figure <= self.goal else "must" if figure <= self.must else "missed"
 
 
 def jobs_of(name: str, *, quick: bool, n_jobs: int | None) -> Jobs:
-    """The jobs of a group, by the names its rows use."""
+    """Return the jobs of a group, by the names that its rows use."""
     work = WORKLOADS[{"scale": "tree-like-8", "higgs": "higgs-100k" if quick else "higgs-1m"}.get(name, name)]
     jobs: Jobs = {"T_p": partial(work.all_trees, n_jobs)}
     if name in {"higgs", "tree-like-8"}:
@@ -68,7 +68,7 @@ def jobs_of(name: str, *, quick: bool, n_jobs: int | None) -> Jobs:
     if name in {"tree-like-8", "weak-8", "nominal"}:
         jobs["T_a"] = partial(work.one_tree, n_jobs)
         jobs["grow 11"] = work.growing(work.tasks(), n_jobs)
-        jobs["grow 1"] = work.growing(work.lone_task(), n_jobs)
+        jobs["grow 1"] = work.growing(work.final_task(), n_jobs)
     if name == "tree-like-8":
         jobs["T_a, 1 thread"] = partial(work.one_tree, 1)
     return jobs
@@ -78,7 +78,13 @@ def _overhead(work: str, must: float, goal: float) -> list[Row]:
     return [
         Row(f"{work}: T_p ÷ T_a − 1", must, goal, "T_p", "T_a", overhead=True),
         Row(
-            f"{work}: the same without encoding", must, goal, "grow 11", "grow 1", overhead=True, asked=False
+            f"{work}: the same without encoding",
+            must,
+            goal,
+            "grow 11",
+            "grow 1",
+            overhead=True,
+            required=False,
         ),
     ]
 
@@ -137,8 +143,8 @@ def measure(
     rows: list[dict[str, object]] = []
     for row in GROUPS[group]:
         wall, cpu = row.measured(times, "wall"), row.measured(times, "cpu")
-        found = {"row": row.work, "must": row.must, "goal": row.goal, "measured": wall, "cpu": cpu}
-        rows.append(found | {"verdict": row.verdict(wall), "group": group})
+        result = {"row": row.work, "must": row.must, "goal": row.goal, "measured": wall, "cpu": cpu}
+        rows.append(result | {"verdict": row.verdict(wall), "group": group})
         texts = [row.text(figure) for figure in (row.must, row.goal, wall, cpu)]
         print(f"| {row.work} | {' | '.join(texts)} | {row.verdict(wall)} |", flush=True)
     return rows, times
@@ -165,8 +171,8 @@ def main() -> None:
     print("| work | must | goal | measured | processor time | verdict |\n" + "| --- " * 6 + "|")
     rows, seconds = [], {}
     for group in chosen:
-        found, times = measure(group, quick=options.quick, n_jobs=options.n_jobs)
-        rows += found
+        group_rows, times = measure(group, quick=options.quick, n_jobs=options.n_jobs)
+        rows += group_rows
         seconds[group] = {name: each.as_dict() for name, each in times.items()}
     print("\nseconds (fastest wall, processor time; slowest ÷ fastest; repetitions)")
     for group, jobs in seconds.items():

@@ -1,12 +1,12 @@
-"""How often the intervals of a cross-validation cover the score that they are about.
+"""Coverage of the intervals of cross-validated scores.
 
-    python benchmarks/interval_coverage.py [--runs 500] [--folds 5] [--sizes 100 300 1000] [--no-nested] [--json FILE]
+    python benchmarks/interval_coverage.py [--runs 500] [--folds 5] [--sizes 100] [--no-nested] [--json FILE]
 
-For noise, weak and strong signal; 100, 300 and 1,000 rows; two classes (50/50, 70/30) and numbers; and trees
-that are not pruned, or pruned by cross-validation: draw a table, fit, and compare `cv_interval(0.9)` with the
-expected score on fresh rows, of the folds' trees (which "rows" and "bayle" are about) and of the final tree,
-the fitted procedure (which "nested" is about). Pruned trees are chosen by the folds that judge them: "rows"
-and "bayle" do not know that, "nested" does. Seeded; one process per core; about 20 minutes of processor time.
+Each run draws a table, fits a tree and compares `cv_interval(0.9)` with expected scores on new rows. There
+are three signals, three sizes, three targets (classes 50/50 and 70/30, numbers), and trees with and without
+pruning. "rows" and "bayle" estimate the mean score of the folds' trees, "nested" the score of the final tree.
+Pruning is chosen on the same held-out rows, for which only "nested" corrects. Seeded; one process per core;
+about 20 minutes of processor time.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ FRESH = 4000
 
 
 def draw(rng, n, signal):
-    """Rows, and the mean of the number that they are about; it varies by 1 around that."""
+    """Return rows and the mean of their target, which has standard deviation 1 around it."""
     X = rng.normal(size=(n, 5)).astype(np.float32)
     return X, SIGNALS[signal] * (0.6 * (X[:, 0] > 0) + 0.4 * X[:, 1])
 
 
 def cut(signal, target):
-    """The number above which a row is positive."""
+    """Return the target above which a row is positive."""
     return 0.3 * SIGNALS[signal] + (0.524 if target == "70/30" else 0.0) * spread(signal)
 
 
 def spread(signal):
-    """Standard deviation of the number."""
+    """Return the standard deviation of the target."""
     return np.sqrt(1 + SIGNALS[signal] ** 2 * (0.09 + 0.16))
 
 
 def scores(model, X, mean, signal, target):
-    """Expected score of every tree on fresh rows, whatever their targets: no noise but that of X."""
+    """Return the expected score of every tree on new rows, computed from their mean targets."""
     packed = model.forest_.packed
     value = packed.value[apply(model.forest_, X, n_jobs=1) + packed.node_start[:-1, None]]
     if target == "numbers":
@@ -59,7 +59,7 @@ def scores(model, X, mean, signal, target):
 
 
 def run(n, signal, target, methods, seed, *, folds):
-    """Whether intervals cover, by pruning and method: the score of the folds' trees, of the final tree."""
+    """Return whether intervals cover the scores of folds' trees and final tree, by pruning and method."""
     learner = TreeRegressor if target == "numbers" else TreeClassifier
     rng = np.random.default_rng([seed, n, *map(ord, signal + target)])
     (X, mean), fresh = draw(rng, n, signal), draw(rng, FRESH, signal)
@@ -87,18 +87,18 @@ def main():
     methods = METHODS[: 2 if options.no_nested else 3]
     print(f"{options.runs} runs, {options.folds} folds, level 0.9: folds' trees (final tree)\n")
     print(f"| rows | signal | target | prune | {' | '.join(methods)} |\n{'| --- ' * (4 + len(methods))}|")
-    found = []
+    results = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for n, signal, target in product(options.sizes, SIGNALS, TARGETS):
             one = partial(run, n, signal, target, methods, folds=options.folds)
-            share = np.mean(list(pool.map(one, range(options.runs), chunksize=10)), axis=0)
-            for prune, by_method in zip(PRUNE, share, strict=True):
+            coverage = np.mean(list(pool.map(one, range(options.runs), chunksize=10)), axis=0)
+            for prune, by_method in zip(PRUNE, coverage, strict=True):
                 cells = " | ".join(f"{folds:.0%} ({final:.0%})" for folds, final in by_method)
                 print(f"| {n} | {signal} | {target} | {prune or '-'} | {cells} |", flush=True)
                 setting = {"n": n, "signal": signal, "target": target, "prune": prune}
-                found.append(setting | dict(zip(methods, by_method.tolist(), strict=True)))
+                results.append(setting | dict(zip(methods, by_method.tolist(), strict=True)))
     if options.json:
-        options.json.write_text(json.dumps({"runs": options.runs, "cells": found}, indent=1))
+        options.json.write_text(json.dumps({"runs": options.runs, "cells": results}, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""What a row costs when several tasks look at it together, relative to one task alone.
+"""Cost of a row in a bundle of several tasks, relative to one task.
 
     python benchmarks/lanes.py
 
-The tasks agree on all tests (a clear concept of four columns), so a bundle holds them all and the rows
-visited hardly grow with their number. The core's clustering prices bundles by these figures
-(cpp/grow/child_bundles.hpp).
+The tasks agree on all tests (a clear concept of four columns), so one bundle contains all of them and the
+number of rows visited hardly grows. The core clusters child bundles by these costs
+(cpp/grow/large/child_bundles.hpp).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ N_COLUMNS = 20
 
 
 def nanoseconds(table: Table, target: Target, growth: Growth, n_tasks: int) -> float:
-    """Processor time per row visited and column."""
+    """Return the processor time per visited row and column."""
     tasks = Tasks.from_cv(max(n_tasks - 1, 2), n_rows=table.n_rows, limits=Limits(max_depth=4))
     tasks = tasks.take(range(n_tasks))
     best = float("inf")

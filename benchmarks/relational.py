@@ -1,21 +1,19 @@
-"""The paper's experiment on relational data: all trees in one run against one by one.
+"""The paper's experiment on relational data: all trees grown together, compared with one by one.
 
     python benchmarks/relational.py [--repeats 7] [--data FOLDER] [--json FILE] [NAME ...]
     python benchmarks/relational.py --linked 1000 5000 20000 50000 100000 [--one-by-one]
 
-For each data set: time to grow, prune and predict out of fold the final tree and the trees of ten folds,
-in one run (T_p), one by one with a cache each (T_s), and one by one with nothing kept from node to node
-(T_u, the paper's serial procedure; T_u over the time of the paper's parallel one is "paper's own S"); T_a is
-the final tree alone. The database is read, checked against the
-bias and indexed beforehand, once for all of them; "S fits" compares one fit with eleven fits that each do
-all but reading. Times are CPU seconds, the least of interleaved repetitions of some 20 ms, each after a run
-that is not counted; everything runs in one thread,
-so wall time is the same on an idle machine. Published data sets are looked for in FOLDER, in $CROSSCUT_DATA
-or in ../shared/data, and left out where they are absent.
+For each data set it measures the time to grow, prune and predict out of fold the final tree and the trees of
+ten folds: together (T_p), one by one with a cache each (T_s), and one by one without caches (T_u, the paper's
+serial procedure). T_a is the final tree alone. "paper's own S" is T_u over the time of the paper's parallel
+procedure. Reading, checking and indexing the database are not included; "S fits" compares one fit with eleven
+fits that each include everything except reading. Times are CPU seconds on one thread, the least of
+interleaved repetitions of some 20 ms, each after a warm-up. Published data sets are read from FOLDER,
+$CROSSCUT_DATA or ../shared/data, and left out if they are absent.
 
-With --linked: customers with ten purchases each and 10% noise (`datasets.shop`), as many as given, with
-defaults. One fit in a process of its own: CPU seconds to read and check the tables and to grow, the process's
-peak memory, and, if asked for, the time of the same trees one by one.
+With --linked: tables of this number of customers with ten purchases each and 10% noise (`datasets.shop`). One
+fit runs in a separate process. It prints the CPU seconds to read and check the tables and to grow, the
+process's peak memory and, with --one-by-one, the time of the same trees one by one.
 """
 
 import argparse
@@ -45,7 +43,7 @@ def published(folder, prefix, folds=None):
     return database, Bias.from_ace((folder / prefix).with_suffix(".s"))
 
 
-# name -> (how to make it, published files it needs, least S asked for: with caches, without)
+# name -> (function that makes it, published file it needs, minimum S: with caches, without)
 SETS = {
     "bongard simple": (lambda _: datasets.bongard("simple"), None, (8, 9)),
     "bongard complex": (lambda _: datasets.bongard("complex"), None, (6, 8)),
@@ -77,8 +75,8 @@ SETS = {
 }
 
 
-# these come with a partition; mutagenesis 230 marks every molecule as its own fold and gets ten instead
-OWN_FOLDS = {"mutagenesis 188", "carcinogenesis", "uwcse (5 folds)"}
+# these come with folds; mutagenesis 230 marks every molecule as a fold and gets ten folds instead
+MARKED_FOLDS = {"mutagenesis 188", "carcinogenesis", "uwcse (5 folds)"}
 
 
 def fit(database, bias, folds, sharing="parallel", tasks=None):
@@ -96,7 +94,7 @@ def measure(database, bias, cv, repeats):
         folds = folds_of(cv, len(codes), codes if cv <= np.bincount(codes).min() else None)
     grower = Grower(Facts.of(database, language), language, folds)
     tasks = range(-1, int(folds.max()) + 1)
-    ways = {
+    procedures = {
         "parallel": grower.grow,
         "alone": lambda: grower.grow(tasks=[-1]),
         "paper": lambda: grower.grow("paper"),
@@ -105,20 +103,20 @@ def measure(database, bias, cv, repeats):
         "fit": lambda: fit(database, bias, folds),
         "fits": lambda: [fit(database, bias, folds, tasks=[task]) for task in tasks],
     }
-    times, results = dict.fromkeys(ways, float("inf")), {}
-    # a measurement takes some 20 ms for every way: what else the machine does disturbs all of them alike
+    times, results = dict.fromkeys(procedures, float("inf")), {}
+    # each measurement takes some 20 ms, so that other load affects all procedures equally
     runs = {}
-    for name, way in ways.items():
+    for name, procedure in procedures.items():
         start = time.process_time()
-        way()
+        procedure()
         runs[name] = max(1, round(0.02 / max(time.process_time() - start, 1e-6)))
     gc.disable()
     for _ in range(repeats):
-        for name, way in ways.items():
-            way()  # finds the caches full of what the last way did
+        for name, procedure in procedures.items():
+            procedure()  # warm-up: the processor's caches hold data of the last procedure
             start = time.process_time()
             for _ in range(runs[name]):
-                results[name] = way()
+                results[name] = procedure()
             times[name] = min(times[name], (time.process_time() - start) / runs[name])
         gc.collect()
     gc.enable()
@@ -154,9 +152,8 @@ def measure_linked(n, one_by_one):
         times.append(time.process_time() - start)
         if sharing == "parallel":
             times.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-            data = RelationalSet.read(
-                database, None, 10
-            )  # relations are indexed when they are first searched
+            # read again, because relations are indexed when they are first searched
+            data = RelationalSet.read(database, None, 10)
     return times
 
 
@@ -210,7 +207,7 @@ def main():
             print(f"| {name} | not in {folder.name} |", file=sys.stderr)
             continue
         database, bias = make(folder)
-        result = measure(database, bias, "marks" if name in OWN_FOLDS else 10, options.repeats)
+        result = measure(database, bias, "marks" if name in MARKED_FOLDS else 10, options.repeats)
         figures[name] = result
         ms = " | ".join(f"{1000 * result[key]:.2f}" for key in ("T_a", "T_p", "T_s", "T_u"))
         counts = result["evaluations"]

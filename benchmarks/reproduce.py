@@ -1,7 +1,7 @@
 """Run the experiments of the paper and write its tables and figures: `make reproduce`.
 
-All trees at once against one by one: the five data sets of its Table 1, the number of folds, time per level,
-the cost model, and the same on tables.
+They compare growing all trees together with one by one: the five data sets of Table 1, the number of folds,
+time per level, the cost model, and the same on tables.
 
     python benchmarks/reproduce.py                 # some minutes
     python benchmarks/reproduce.py --quick         # fewer repetitions, folds and rows: about a minute
@@ -23,5 +23,5 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path, help="a folder with ACE files to be measured, too")
     parser.add_argument("--output", type=Path, default=Path("reproduction"), help="the folder to write to")
     options = parser.parse_args()
-    tell = partial(print, file=sys.stderr)
-    print(reproduce(options.output, quick=options.quick, data=options.data, say=tell))
+    report = partial(print, file=sys.stderr)
+    print(reproduce(options.output, quick=options.quick, data=options.data, report=report))

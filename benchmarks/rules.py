@@ -1,11 +1,10 @@
-"""Rule sets against Orange's CN2 and wittgenstein's RIPPER, and against ourselves fold by fold.
+"""Compare rule learning with Orange's CN2, wittgenstein's RIPPER, and with crosscut fold by fold.
 
     python benchmarks/rules.py [--only NAME] [--json FILE] [--no-peers]
 
-A peer is cross-validated in 10 folds on the same rows and then learns the final rule set, once; ours is the
-same in one run. Times are processor times on one thread. Accuracies differ by
-noise if they lie within two standard errors of the difference between the folds. Peers that are not installed
-are skipped.
+A peer is cross-validated in 10 folds on the same rows and then learns the final rule set, once; crosscut does
+the same in one fit. Times are processor times on one thread. Accuracies within two standard errors of their
+difference over the folds count as equal. Peers that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # a thread that waits for work would count as processor time
+os.environ["OMP_NUM_THREADS"] = "1"  # waiting threads would count as processor time
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -31,7 +30,7 @@ from crosscut.rules.learning import Learning
 
 
 def mushroom_like(n_rows=4000, seed=0):
-    """22 nominal columns with 2 to 9 categories; the class is told by a few short rules, as for mushrooms."""
+    """Return 22 nominal columns with 2 to 9 categories, and classes by a few short rules, like mushrooms."""
     draw = np.random.default_rng(seed)
     X = np.array([draw.integers(0, 2 + f % 8, n_rows) for f in range(22)]).T
     poisonous = (X[:, 4] <= 1) | ((X[:, 7] == 3) & (X[:, 0] == 0)) | ((X[:, 12] == 2) & (X[:, 3] == 4))
@@ -40,7 +39,7 @@ def mushroom_like(n_rows=4000, seed=0):
 
 
 def rule_like(n_rows=20_000, seed=0):
-    """20 numeric columns; the class is told by three short rules."""
+    """Return 20 numeric columns, and classes by three short rules."""
     X = np.random.default_rng(seed).random((n_rows, 20)).astype(np.float32)
     first, second = (X[:, 7] > 0.6) & (X[:, 0] <= 0.5), (X[:, 12] > 0.7) & (X[:, 3] <= 0.4)
     return X, ((X[:, 4] <= 0.2) | first | second).astype(int)
@@ -118,10 +117,10 @@ def compare(name, peer):
         return None
     X, y = DATA[name]()
     if strategy == "ripper" and y.max() > 1:
-        y = (y == 1).astype(int)  # wittgenstein's learns one class against the rest
+        y = (y == 1).astype(int)  # wittgenstein learns one class against the rest
     splits = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
     RuleClassifier(strategy=strategy).fit(X[:50], y[:50] if len(set(y[:50])) > 1 else np.arange(50) % 2)
-    own, model = min(
+    seconds, model = min(
         (timed(lambda: RuleClassifier(strategy=strategy, cv=splits).fit(X, y)) for _ in range(3)),
         key=lambda t: t[0],
     )
@@ -137,24 +136,25 @@ def compare(name, peer):
         "accuracy": model.cv_score_,
         "peer accuracy": float(np.mean(scores)),
         "standard error of the difference": error,
-        "seconds": own,
+        "seconds": seconds,
         "peer seconds": cv_time + final_time,
-        "speed-up": (cv_time + final_time) / own,
-        "speed-up over one rule set": final_time / own,
+        "speed-up": (cv_time + final_time) / seconds,
+        "speed-up over one rule set": final_time / seconds,
     }
     worse = float(np.mean(difference)) < -2 * error
     print(
         f"{name:14} {peer:20} accuracy {model.cv_score_:.3f} vs {np.mean(scores):.3f} (± {error:.3f}"
-        f"{', worse' if worse else ''}); {own:.3f} s vs {cv_time + final_time:.1f} s: {row['speed-up']:.0f}×"
+        f"{', worse' if worse else ''}); {seconds:.3f} s vs {cv_time + final_time:.1f} s: "
+        f"{row['speed-up']:.0f}×"
     )
     return row
 
 
-# Stable: the class is told by a few clear rules, and most are found in every fold. Unstable: many columns
-# tell a little each, so that folds choose different conditions. Tree-like data are between the two for rules:
-# the first test of a tree is the same in all folds, but which leaf is covered first is not. Limits on
-# coverage and length keep CN2 from explaining noise.
-SHARING = {  # name: data, parameters, and the speed-up asked for
+# Stable: a few clear rules determine the class, and most are found in every fold. Unstable: many columns
+# have a weak effect, so that folds choose different conditions. Tree-like data are between the two for rules:
+# the first test of a tree is the same in all folds, but the leaf that is covered first is not. Limits on
+# coverage and length keep CN2 from fitting noise.
+SHARING = {  # name: data, parameters, and the target speed-up
     "stable, nominal": (lambda: mushroom_like(20_000), {"min_coverage": 20}, 5),
     "stable, numeric": (rule_like, {"min_coverage": 100, "max_length": 3}, 5),
     "stable, ripper": (lambda: mushroom_like(20_000), {"strategy": "ripper"}, 5),
@@ -174,16 +174,16 @@ SHARING = {  # name: data, parameters, and the speed-up asked for
 
 
 def agreement_of(model):
-    """The share of folds that a final rule is found in, up to its thresholds and the order of conditions."""
+    """Return the mean fraction of folds that find a final rule, up to thresholds and order of conditions."""
     final, *others = (
-        {model._meaning(rule, thresholds=False) for rule in rules.rules}  # noqa: SLF001
+        {model.wording_.meaning(rule, thresholds=False) for rule in rules.rules}
         for rules in (model.rules_, *model.cv_rules_)
     )
     return float(np.mean([rule in other for rule in final for other in others]))
 
 
 def share(name):
-    """Fit once with 10 folds, and one by one: every fold by itself, from its own rows, with nothing kept."""
+    """Fit once with 10 folds, and one by one: every fold separately, from its training rows."""
     make, parameters, asked = SHARING[name]
     X, y = make()
     folds = np.random.default_rng(0).permutation(len(y)) % 10
@@ -207,8 +207,8 @@ def share(name):
         return timed(
             lambda: [
                 rules
-                for own, some in zip(examples, lists, strict=True)
-                for rules in learning.rule_sets(own, some)
+                for each, part in zip(examples, lists, strict=True)
+                for rules in learning.rule_sets(each, part)
             ]
         ), examples[0].work
 
@@ -243,19 +243,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="a data set")
     parser.add_argument("--json", type=Path, help="also write the figures here")
-    parser.add_argument("--no-peers", action="store_true", help="compare with ourselves only")
-    given = parser.parse_args()
-    rows = [share(name) for name in SHARING if given.only in {None, name}]
-    if not given.no_peers:
+    parser.add_argument("--no-peers", action="store_true", help="compare only with crosscut fold by fold")
+    options = parser.parse_args()
+    rows = [share(name) for name in SHARING if options.only in {None, name}]
+    if not options.no_peers:
         rows += [
             row
             for name in DATA
-            if given.only in {None, name}
+            if options.only in {None, name}
             for peer in PEERS
             if (row := compare(name, peer))
         ]
-    if given.json:
-        given.json.write_text(json.dumps(rows, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Never slower than scikit-learn: its model selection and ours over a grid of shapes.
+"""Compare model selection with scikit-learn's over tables of many shapes: crosscut should never be slower.
 
     python benchmarks/shapes.py [--shape NAME] [--repeats N]
 
-prints one line per shape: processor time of scikit-learn's ``cross_val_score`` (or ``GridSearchCV``) divided
-by that of ours, on one thread; the fastest of several repeats that take turns.
+Prints one line per shape: the processor time of scikit-learn's ``cross_val_score`` (or ``GridSearchCV``)
+divided by crosscut's, on one thread. Repetitions take turns and the fastest counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GRID = {"max_depth": [2, 4, 8, None], "min_samples_leaf": [1, 5, 20]}
 
 @dataclass(frozen=True)
 class Shape:
-    """What is cross-validated."""
+    """A table and the call that is timed."""
 
     name: str
     rows: int
@@ -41,7 +41,7 @@ class Shape:
 
 
 def callable_scorer(model: Any, X: Any, y: Any) -> float:
-    """Score a fitted model, as users write it."""
+    """Score a fitted model, like a scorer written by a user."""
     return float(accuracy_score(y, model.predict(X)))
 
 
@@ -92,7 +92,7 @@ def calls(shape: Shape) -> dict[str, Callable[[], object]]:
 
 
 def measure(shape: Shape, repeats: int) -> dict[str, float]:
-    """Return the fastest processor time of each."""
+    """Return the least processor time of each library."""
     functions = calls(shape)
     best = dict.fromkeys(functions, np.inf)
     for _ in range(repeats):
@@ -118,8 +118,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--shape", help="part of a name; by default all")
     parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
-    for line in lines([s for s in SHAPES if (given.shape or "") in s.name], given.repeats):
+    options = parser.parse_args()
+    for line in lines([s for s in SHAPES if (options.shape or "") in s.name], options.repeats):
         print(line, flush=True)
 
 

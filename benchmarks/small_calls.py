@@ -1,11 +1,11 @@
-"""Small calls: what one `fit` on 768 rows of 8 columns costs around the core.
+"""Overhead of `fit` outside of the core on a small table of 768 rows and 8 columns.
 
     python benchmarks/small_calls.py [--quick] [--only NAME] [--nominal COLUMNS] [--json FILE]
 
-The processor time of a new model's whole `fit` less that within `_core.grow`, of one thread: checking and
-reading the table, encoding it, folds and tasks, and the leaves of held-out rows. The kinds of tables take
-turns and the fastest repetition counts. All of them hold the same patients, with a few missing cells:
-numbers, or half of the columns in bands as categories or text. Classes are texts where columns are.
+This is the processor time of a new model's `fit` on one thread, without `_core.grow`: checking, reading and
+encoding the table, making folds and tasks, and predicting held-out rows. The kinds of tables take turns and
+the fastest repetition counts. All tables hold the same patients with a few missing cells: as numbers, or with
+half of the columns in bands as categories or text. Tables with text also have text as classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import time
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # a thread that waits for work would count as processor time
+os.environ["OMP_NUM_THREADS"] = "1"  # waiting threads would count as processor time
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ ROWS, COLUMNS = 768, 8
 
 
 class Around:
-    """Fits new models; notes the processor time of each fit, and that outside of the core's growing."""
+    """Fits new models and records the processor time of each fit, in total and outside of the core."""
 
     def __init__(self, kind: type[TreeClassifier | TreeRegressor], X: object, y: object) -> None:
         self.kind, self.X, self.y = kind, X, y
@@ -42,10 +42,10 @@ class Around:
     def __call__(self) -> None:
         grow, within, model = _core.grow, 0.0, self.kind(n_jobs=1)
 
-        def timed(*given):
+        def timed(*arguments):
             nonlocal within
             begin = time.process_time()
-            grown = grow(*given)
+            grown = grow(*arguments)
             within += time.process_time() - begin
             return grown
 
@@ -60,7 +60,7 @@ class Around:
 
 
 def patients() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Return numbers as they are measured, whole ones among them, a class for each row, and a number."""
+    """Return numeric columns, of which some are whole numbers, a class per row, and a numeric target."""
     draw = np.random.default_rng(0)
     age = 21 + draw.gamma(1.5, 8, ROWS).astype(int)
     mass = draw.normal(32, 7, ROWS).clip(18).round(1)
@@ -82,17 +82,17 @@ def patients() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
 
 
 def in_bands(numbers: pd.DataFrame, nominal: int) -> pd.DataFrame:
-    """Return the same with so many columns as text: 3 to 17 bands, None where a number is missing."""
-    found = numbers.copy()
+    """Return the table with ``nominal`` columns as text: 3 to 17 bands, None for missing numbers."""
+    table = numbers.copy()
     for f, (name, column) in enumerate(numbers.items()):
         if f * nominal % COLUMNS < nominal:
             band = pd.qcut(column, 3 + 2 * f, duplicates="drop")
-            found[name] = band.astype(str).where(band.notna(), None).astype("str")
-    return found
+            table[name] = band.astype(str).where(band.notna(), None).astype("str")
+    return table
 
 
 def tables(nominal: int) -> dict[str, tuple[object, object, object]]:
-    """Return tables by name, each with a column of classes and one of numbers of the same library."""
+    """Return tables by name, each with classes and numeric targets of the same library."""
     numbers, codes, costs = patients()
     mixed = in_bands(numbers, nominal)
     text = [name for name in mixed if not pd.api.types.is_numeric_dtype(mixed[name])]

@@ -1,8 +1,8 @@
-"""Trees from a file that is larger than the memory they may use: time, memory, and XGBoost beside it.
+"""Trees from a file larger than the memory limit: time and memory, compared with XGBoost.
 
     python benchmarks/stream.py --rows 20_000_000
 
-writes the rows as Parquet (once), then measures, each in a process of its own: reading the file once with
+Writes the rows as Parquet (once), and then measures in separate processes: reading the file once with
 pyarrow, crosscut's 10 folds and final tree in one fit, and XGBoost's external-memory training of one tree per
 fold (n + 1 trainings). Prints a table.
 """
@@ -60,10 +60,10 @@ def crosscut(path: Path, memory_limit: str) -> dict[str, float]:
 
     passes: dict[str, float] = {}
 
-    def tell(progress):
+    def record(progress):
         passes[progress.name] = round(progress.seconds, 2)
 
-    stream = Stream(path, memory_limit=memory_limit, progress=tell)
+    stream = Stream(path, memory_limit=memory_limit, progress=record)
     model = TreeClassifier(max_depth=DEPTH, cv=FOLDS).fit(stream, "y")
     return {
         "passes": len(passes),
@@ -74,7 +74,7 @@ def crosscut(path: Path, memory_limit: str) -> dict[str, float]:
 
 
 def xgboost(path: Path, folds: int) -> dict[str, float]:
-    """One tree per fold and the final one from XGBoost's external memory; a batch per row group."""
+    """Train one tree per fold and the final tree with XGBoost's external memory, a batch per row group."""
     import tempfile
 
     import xgboost as xgb
@@ -121,7 +121,7 @@ def xgboost(path: Path, folds: int) -> dict[str, float]:
 
 
 def measured(arguments: list[str]) -> dict[str, float]:
-    """Run one part in a process of its own; its time, processor time and largest resident size."""
+    """Run one part in a separate process; return its time, processor time and peak resident size."""
     command = [sys.executable, __file__, *arguments]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -153,7 +153,10 @@ def main() -> None:
     parser.add_argument("--file", type=Path)
     parser.add_argument("--folder", type=Path, default=Path("/tmp"))
     parser.add_argument(
-        "--folds", type=int, default=FOLDS, help="folds XGBoost trains; of fewer than all the time is scaled"
+        "--folds",
+        type=int,
+        default=FOLDS,
+        help="folds that XGBoost trains; with fewer than all, its time is scaled",
     )
     parser.add_argument("--part", choices=["read", "crosscut", "xgboost"])
     options = parser.parse_args()
@@ -176,15 +179,15 @@ def main() -> None:
     print(f"  seconds per pass {ours['seconds_per_pass']}")
     print(f"  bundles per level {ours['bundles']}")
     try:
-        theirs = measured([*common, "--part", "xgboost"])
+        peer = measured([*common, "--part", "xgboost"])
     except subprocess.CalledProcessError:
         print("XGBoost could not be measured")
         return
-    scale = (FOLDS + 1) / theirs["trainings"]
-    theirs |= {name: theirs[name] * scale for name in ("seconds", "processor")}
-    note = "all measured" if scale == 1 else f"{theirs['trainings']} measured, scaled to {FOLDS + 1}"
-    print(line(f"XGBoost {theirs['version']} ext. memory", theirs) + f", {FOLDS + 1} trainings: {note}")
-    faster, less = (theirs[name] / ours[name] for name in ("seconds", "processor"))
+    scale = (FOLDS + 1) / peer["trainings"]
+    peer |= {name: peer[name] * scale for name in ("seconds", "processor")}
+    note = "all measured" if scale == 1 else f"{peer['trainings']} measured, scaled to {FOLDS + 1}"
+    print(line(f"XGBoost {peer['version']} ext. memory", peer) + f", {FOLDS + 1} trainings: {note}")
+    faster, less = (peer[name] / ours[name] for name in ("seconds", "processor"))
     print(f"  crosscut is {faster:.1f} x faster ({less:.1f} x in processor time)")
 
 

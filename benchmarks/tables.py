@@ -3,10 +3,9 @@
     python benchmarks/tables.py [FOLDER] [--write]
 
 Reads core.json, bench.json, threads.json, panel.json, ablation.json, small_calls.json and reproduction.json
-from a folder
-(benchmarks/results unless given) and prints the Markdown tables. With --write they are put between the
-markers `<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and the panel's picture
-into docs/images.
+from a folder (default: benchmarks/results) and prints Markdown tables. With --write it inserts them between
+the markers `<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and writes the plot
+of the panel to docs/images.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def core(record: dict) -> str:
 
 
 def threads(record: dict) -> str:
-    """Whole fits with more and more threads."""
+    """Return the times of whole fits by number of threads."""
     rows, alone = [], {}
     for row in record["rows"]:
         first = alone.setdefault(row["work"], row["fit"])
@@ -69,7 +68,7 @@ def threads(record: dict) -> str:
 
 
 def panel(record: dict) -> str:
-    """Every table of the panel, with both limits side by side."""
+    """Return every table of the panel, with both limits side by side."""
     tables: dict[str, list[dict]] = {}
     for row in record["rows"]:
         tables.setdefault(row["table"], []).append(row)
@@ -78,7 +77,7 @@ def panel(record: dict) -> str:
         row = both[0]
         size = f"{row['rows']:,} × {row['columns']}"
         marks = [f"{row['nominal']} nominal"] * bool(row["nominal"]) + ["missing"] * row["missing"]
-        figures = [f"{found[figure]:.2f}" for found in both for figure in ("T_p", "fit", "S")]
+        figures = [f"{result[figure]:.2f}" for result in both for figure in ("T_p", "fit", "S")]
         kind = f"{row['classes']} classes" if row["classes"] else "regression"
         rows.append([f"{name} ({row['package']})", size, ", ".join(marks), kind, *figures])
     columns = ["table", "rows × columns", "columns with", "target"]
@@ -87,23 +86,23 @@ def panel(record: dict) -> str:
 
 
 def panel_summary(record: dict) -> str:
-    """Median and worst of the panel."""
+    """Return the median and worst of the panel."""
     rows = []
-    for found in record["summary"]:
-        if found["limits"] != "both":
-            figures = ["{:.2f} / {:.2f}".format(*found[name]) for name in ("T_p", "fit", "S")]
-            rows.append([f"{found['tables']} × {found['kind']}, {found['limits']}", *figures])
+    for result in record["summary"]:
+        if result["limits"] != "both":
+            figures = ["{:.2f} / {:.2f}".format(*result[name]) for name in ("T_p", "fit", "S")]
+            rows.append([f"{result['tables']} × {result['kind']}, {result['limits']}", *figures])
     columns = ["real tables: median / worst", "eleven trees ÷ one scikit-learn fit"]
     columns += ["whole `fit` ÷ the same", "S: one by one ÷ together"]
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/panel.py`"
 
 
 def ablation(record: dict) -> str:
-    """Time without each acceleration over the time with all of them."""
+    """Return the time without each acceleration over the time with all of them."""
     kinds = ("classification", "regression", "large")
 
-    def text(found: list[float] | None) -> str:
-        return "{:.2f} / {:.2f}".format(*found) if found else ""
+    def text(result: list[float] | None) -> str:
+        return "{:.2f} / {:.2f}".format(*result) if result else ""
 
     rows = [
         [f"`{line['acceleration']}`", *(text(line[kind]) for kind in kinds)] for line in record["summary"]
@@ -115,7 +114,7 @@ def ablation(record: dict) -> str:
 
 
 def small_calls(record: dict) -> str:
-    """What a fit costs around the core, classification and regression side by side."""
+    """Return the overhead of a fit, classification and regression side by side."""
     tables: dict[str, list[dict]] = {}
     for row in record["rows"]:
         tables.setdefault(row["table"], []).append(row)
@@ -129,16 +128,16 @@ def small_calls(record: dict) -> str:
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/small_calls.py`"
 
 
-def seconds(found: dict | None, clock: str) -> str:
-    if found is None:
+def seconds(result: dict | None, clock: str) -> str:
+    if result is None:
         return ""
-    if "failed" in found:
+    if "failed" in result:
         return "failed"
-    return f"{found[clock]:.2g}" if found[clock] < 10 else f"{found[clock]:.0f}"
+    return f"{result[clock]:.2g}" if result[clock] < 10 else f"{result[clock]:.0f}"
 
 
 def clock_of(record: dict) -> tuple[str, str]:
-    """On a busy machine, processor time says more than wall-clock time."""
+    """Return the clock to report: processor time if the machine was busy."""
     busy = record["machine"]["load"] > 1.5
     return ("cpu", "processor seconds, all threads") if busy else ("wall", "seconds")
 
@@ -155,13 +154,14 @@ def bench(record: dict, chosen: tuple[str, ...] | None = None) -> str:
 
 
 def spread(record: dict) -> str:
-    """The slowest repetition over the fastest, and peak memory beyond the loaded data."""
+    """Return slowest over fastest repetition, and peak memory beyond the loaded data."""
     peers = list(record["peers"])
 
-    def text(found: dict | None) -> str:
-        if not found or "failed" in found:
+    def text(result: dict | None) -> str:
+        if not result or "failed" in result:
             return ""
-        return f"{found['slowest'] / found['wall']:.1f} ({found['repetitions']}); {found['megabytes']:.0f} MB"
+        ratio = result["slowest"] / result["wall"]
+        return f"{ratio:.1f} ({result['repetitions']}); {result['megabytes']:.0f} MB"
 
     rows = [
         [title, *(text(record["results"][name].get(peer)) for peer in peers)]
@@ -201,36 +201,36 @@ def table_1(record: dict) -> str:
 
 
 def tables(folder: Path) -> dict[str, str]:
-    """Return every table that there is a record for, by name."""
+    """Return a table for every record in the folder, by name."""
 
     def read(name: str) -> dict | None:
         file = folder / f"{name}.json"
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
-    made = {}
+    by_name = {}
     if record := read("core"):
-        made["core"] = core(record)
+        by_name["core"] = core(record)
     if record := read("bench"):
-        made |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
-        made["readme"] = bench(record, README_WORK)
+        by_name |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
+        by_name["readme"] = bench(record, README_WORK)
     if record := read("threads"):
-        made["threads"] = threads(record)
+        by_name["threads"] = threads(record)
     if record := read("ablation"):
-        made["ablation"] = ablation(record)
+        by_name["ablation"] = ablation(record)
     if record := read("panel"):
-        made |= {"panel": panel(record), "panel summary": panel_summary(record)}
+        by_name |= {"panel": panel(record), "panel summary": panel_summary(record)}
     if record := read("small_calls"):
-        made["small calls"] = small_calls(record)
+        by_name["small calls"] = small_calls(record)
     if record := read("reproduction"):
-        made["table 1"] = table_1(record)
-    return made
+        by_name["table 1"] = table_1(record)
+    return by_name
 
 
-def filled(text: str, made: dict[str, str]) -> str:
+def filled(text: str, by_name: dict[str, str]) -> str:
     """Return the page with the tables between its markers replaced."""
 
     def replace(mark: re.Match[str]) -> str:
-        table = made.get(mark[1])
+        table = by_name.get(mark[1])
         return f"<!-- table {mark[1]} -->\n{table}\n<!-- end -->" if table else mark[0]
 
     return re.sub(r"<!-- table (.+?) -->.*?<!-- end -->", replace, text, flags=re.DOTALL)
@@ -243,14 +243,14 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--write", action="store_true", help=f"into {' and '.join(PAGES)}")
     options = parser.parse_args()
-    made = tables(options.folder)
+    by_name = tables(options.folder)
     if not options.write:
-        print("\n\n".join(made.values()))
+        print("\n\n".join(by_name.values()))
         return
     for page in PAGES:
         file = ROOT / page
-        file.write_text(filled(file.read_text(encoding="utf-8"), made), encoding="utf-8")
-    if "panel" in made:
+        file.write_text(filled(file.read_text(encoding="utf-8"), by_name), encoding="utf-8")
+    if "panel" in by_name:
         from panel_picture import draw
 
         record = json.loads((options.folder / "panel.json").read_text(encoding="utf-8"))

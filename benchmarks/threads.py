@@ -1,9 +1,9 @@
-"""How a whole `fit` gains from more threads: seconds on the wall for 1, 2, 4, ... threads, and where they go.
+"""Gain of a whole `fit` from more threads: wall-clock seconds with 1, 2, 4, ... threads, by part.
 
     python benchmarks/threads.py [--only NAME] [--threads 1,16] [--json FILE]
 
-Encoding and growing are measured inside the fit; the rest is everything else. Of the rest, the last columns
-tell what folds and tasks take, and out-of-fold predictions. Needs a machine that is otherwise idle.
+Encoding and growing are measured inside the fit; the rest is everything else. The last columns are the parts
+of the rest for folds and tasks, and for out-of-fold predictions. Needs an idle machine.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Stopwatch:
         self.run, self.seconds = getattr(module, name), 0.0
         setattr(module, name, self)
 
-    def __call__(self, *given, **named):
+    def __call__(self, *arguments, **options):
         begin = time.perf_counter()
         try:
-            return self.run(*given, **named)
+            return self.run(*arguments, **options)
         finally:
             self.seconds += time.perf_counter() - begin
 
@@ -56,15 +56,15 @@ class Stopwatch:
 def fastest(work: Workload, n_jobs: int, watches: dict[str, Stopwatch], runs: int = 3) -> dict[str, float]:
     limits = {"max_depth": work.limits.max_depth, "min_samples_leaf": work.limits.min_samples_leaf}
     model = TreeClassifier(**limits, max_bins=work.max_bins, n_jobs=n_jobs)
-    found = []
+    results = []
     for _ in range(runs):
         for watch in watches.values():
             watch.seconds = 0.0
         begin = time.perf_counter()
         model.fit(*work.data)
         parts = {"fit": time.perf_counter() - begin} | {name: w.seconds for name, w in watches.items()}
-        found.append(parts | {"rest": parts["fit"] - parts["encode"] - parts["grow"]})
-    return min(found, key=lambda one: one["fit"])
+        results.append(parts | {"rest": parts["fit"] - parts["encode"] - parts["grow"]})
+    return min(results, key=lambda result: result["fit"])
 
 
 def main() -> None:
@@ -89,11 +89,11 @@ def main() -> None:
     for name, work in WORK.items():
         if options.only in name:
             for threads in map(int, options.threads.split(",")):
-                found = fastest(work, threads, watches)
-                rows.append({"work": name, "threads": threads} | found)
+                result = fastest(work, threads, watches)
+                rows.append({"work": name, "threads": threads} | result)
                 first = next(row["fit"] for row in rows if row["work"] == name)
-                seconds = " | ".join(f"{found[part]:.4f}" for part in SHOWN)
-                print(f"| {name} | {threads} | {seconds} | {first / found['fit']:.1f} |", flush=True)
+                seconds = " | ".join(f"{result[part]:.4f}" for part in SHOWN)
+                print(f"| {name} | {threads} | {seconds} | {first / result['fit']:.1f} |", flush=True)
     file = Path(options.json)
     file.parent.mkdir(parents=True, exist_ok=True)
     record = {"machine": machine.as_dict(), "quick": False, "rows": rows}

@@ -1,4 +1,4 @@
-"""The tables that are measured, made by seed, and what is grown on them."""
+"""The workloads of the benchmarks: generated tables, and the settings of the trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDS = 10
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """A table and how trees are grown on it; the data are made when first asked for."""
+    """A table and the settings of its trees; the data are generated on first use."""
 
     make: Callable[[], tuple[Any, np.ndarray]]
     limits: Limits = field(default_factory=Limits)
@@ -39,7 +39,7 @@ class Workload:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """The columns for libraries that want numbers: codes of categories, in order; NaN is missing."""
+        """The columns as numbers, for other libraries: codes of categories, and NaN for missing values."""
         X = self.data[0]
         if isinstance(X, np.ndarray):
             return X
@@ -61,11 +61,11 @@ class Workload:
         return Table.from_data(self.data[0], max_bins=self.max_bins, n_jobs=n_jobs)
 
     def tasks(self) -> Tasks:
-        """The final tree and those of ten folds, stratified by class as scikit-learn does."""
+        """Return the tasks of the final tree and of ten folds, stratified by class as in scikit-learn."""
         return Tasks.from_cv(FOLDS, self.data[1], classifier=not self.is_regression, limits=self.limits)
 
-    def lone_task(self) -> Tasks:
-        """The final tree only."""
+    def final_task(self) -> Tasks:
+        """Return the task of the final tree."""
         n = len(self.data[1])
         return Tasks(
             n,
@@ -77,20 +77,20 @@ class Workload:
         )
 
     def all_trees(self, n_jobs: int | None = None) -> Forest:
-        """T_p: encoding, ten folds and the final tree."""
+        """Encode the table, and grow ten folds and the final tree (T_p)."""
         return grow(self.encode(n_jobs), self.target, self.tasks(), self.growth, n_jobs=n_jobs)
 
     def one_tree(self, n_jobs: int | None = None) -> Forest:
-        """T_a: encoding and the final tree."""
-        return grow(self.encode(n_jobs), self.target, self.lone_task(), self.growth, n_jobs=n_jobs)
+        """Encode the table and grow the final tree (T_a)."""
+        return grow(self.encode(n_jobs), self.target, self.final_task(), self.growth, n_jobs=n_jobs)
 
     def growing(self, tasks: Tasks, n_jobs: int | None = None) -> Callable[[], Forest]:
-        """Return a job that grows the tasks on the table encoded before."""
+        """Return a job that grows the tasks on the encoded table."""
         table = self.encode()
         return lambda: grow(table, self.target, tasks, self.growth, n_jobs=n_jobs)
 
     def sklearn_tree(self) -> DecisionTreeClassifier | DecisionTreeRegressor:
-        """scikit-learn's tree with the same limits."""
+        """Return scikit-learn's tree with the same limits."""
         kind = DecisionTreeRegressor if self.is_regression else DecisionTreeClassifier
         return kind(
             max_depth=self.limits.max_depth, min_samples_leaf=self.limits.min_samples_leaf, random_state=0
@@ -108,11 +108,11 @@ def weak(n_rows: int, n_features: int) -> tuple[Any, np.ndarray]:
 
 
 def of_sklearn(name: str) -> tuple[Any, np.ndarray]:
-    """A small table that comes with scikit-learn."""
+    """Return a small table of scikit-learn."""
     import sklearn.datasets
 
-    found = getattr(sklearn.datasets, f"load_{name}")()
-    return found.data.astype(np.float32), found.target
+    bunch = getattr(sklearn.datasets, f"load_{name}")()
+    return bunch.data.astype(np.float32), bunch.target
 
 
 DEPTH_8 = Limits(max_depth=8)

@@ -1,4 +1,4 @@
-"""Which customers leave? A pruned tree and its honest error: `python examples/churn_report.py [FOLDER]`."""
+"""A pruned tree of customers who leave, and its error: `python examples/churn_report.py [FOLDER]`."""
 
 import sys
 from pathlib import Path

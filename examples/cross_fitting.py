@@ -11,7 +11,7 @@ from crosscut import TreeRegressor
 
 warnings.filterwarnings("ignore", category=FutureWarning)
 
-# a treatment d whose effect on y is 0.5, and columns X that move both
+# a treatment d whose effect on y is 0.5, and columns X that affect both
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2000, 5)).astype(np.float32)
 d = np.sin(X[:, 0]) + 0.5 * (X[:, 1] > 0) + rng.normal(size=2000)
@@ -28,16 +28,16 @@ def estimate(**fit: object) -> tuple[float, float]:
     return model.coef[0], model.se[0]
 
 
-# their own way: a tree for every fold, for y and for d
-theirs = estimate()
+# DoubleML alone fits a tree for every fold, for y and for d
+separate = estimate()
 
-# ours: one fit for y and one for d; a row's prediction is that of the tree that has not seen it
-said = {
+# crosscut needs one fit for y and one for d: each row is predicted by the tree trained without it
+predictions = {
     name: TreeRegressor(min_samples_leaf=20, cv=folds).fit(X, target).cv_predictions_[:, None]
     for name, target in (("ml_l", y), ("ml_m", d))
 }
-ours = estimate(external_predictions={"d": said})
+together = estimate(external_predictions={"d": predictions})
 
-print(f"5 fits each:  {theirs[0]:.6f} ± {theirs[1]:.6f}")
-print(f"one fit each: {ours[0]:.6f} ± {ours[1]:.6f}")
-assert np.allclose(theirs, ours, rtol=1e-12)
+print(f"5 fits each:  {separate[0]:.6f} ± {separate[1]:.6f}")
+print(f"one fit each: {together[0]:.6f} ± {together[1]:.6f}")
+assert np.allclose(separate, together, rtol=1e-12)

@@ -1,6 +1,6 @@
 """Cross-validate a tree on files of 20 million rows: `python examples/large_parquet.py [FOLDER] [ROWS]`.
 
-FOLDER gets the Parquet files and the picture; 20 million rows take about 250 MB there.
+The Parquet files and the plot are written to FOLDER; 20 million rows take about 250 MB.
 """
 
 import resource

@@ -13,7 +13,7 @@ if __name__ == "__main__":
     here = Path(__file__).resolve().parent.parent
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else here / "docs" / "images"
     folder.mkdir(parents=True, exist_ok=True)
-    # the same data give the same files: no date, no random names inside
+    # files without dates and random names, so that the same data give the same files
     mpl.rcParams["svg.hashsalt"] = "crosscut"
     X, y = split_target(datasets.churn(), "churned")
     pruned = TreeClassifier(prune="best", random_state=0).fit(X, y)

@@ -12,7 +12,7 @@ from crosscut import TreeClassifier, read_file, split_target
 
 HERE = Path(__file__).resolve().parent
 CLICK = "document.querySelectorAll('.node')[2].dispatchEvent(new Event('click', {bubbles: true}))"
-# name, width and height of the window, what to scroll to, and what to do first
+# name, width and height of the window, element to scroll to, and script to run first
 PICTURES = (
     ("report-first", 1200, 760, "body", ""),
     ("report-node", 1200, 660, "#tree", CLICK),

@@ -1,4 +1,4 @@
-"""What does tuning really gain? Nested cross-validation: `python examples/nested_comparison.py [FOLDER]`."""
+"""Measure the gain of tuning by nested cross-validation: `python examples/nested_comparison.py [FOLDER]`."""
 
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ search = GridSearchCV(tree, grid, cv=folds).fit(X, y)
 untuned = cross_val_score(tree, X, y, cv=folds)
 nested = nested_cross_validate(tree, grid, X, y, cv=folds)
 print(f"untuned tree           {untuned.mean():.4f}")
-print(f"best of the grid       {search.best_score_:.4f}  chosen by this score, so it flatters")
+print(f"best of the grid       {search.best_score_:.4f}  chosen by this score, so optimistic")
 print(f"nested, tuned tree     {nested.score:.4f} ± {nested.standard_error:.4f}")
 print(nested)
 

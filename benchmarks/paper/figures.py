@@ -1,4 +1,4 @@
-"""The paper's figures, drawn from what was measured here. Each function returns SVG text."""
+"""The paper's figures, drawn from measurements on this machine. Each function returns SVG text."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def overhead_by_folds(title: str, numbers: Sequence[int], overheads: Mapping[str
     return _svg(figure)
 
 
-def time_per_level(found: relational.Levels) -> str:
+def time_per_level(measured: relational.Levels) -> str:
     """Draw Figure 6 of the paper: time on each level, with f(i - 1)."""
     figure, axes = _figure(5.0, 3.0)
-    at = np.arange(1, len(found.f) + 1)
+    at = np.arange(1, len(measured.f) + 1)
     for name, colour in COLOURS.items():
-        milliseconds = 1000 * np.asarray(found.seconds[name][: len(at)])
+        milliseconds = 1000 * np.asarray(measured.seconds[name][: len(at)])
         axes.plot(at, milliseconds, "o-", color=colour, label=LABELS[name], markersize=3)
     axes.set_xticks(at)
     axes.set_xlabel("level")
     axes.set_ylabel("milliseconds")
-    axes.set_title(found.problem.name, fontsize=10)
+    axes.set_title(measured.problem.name, fontsize=10)
     right = axes.twinx()
-    right.plot(at, found.f, "k:", label="f(i - 1)")
+    right.plot(at, measured.f, "k:", label="f(i - 1)")
     right.set_ylabel("f(i - 1)")
     right.set_ylim(bottom=0)
     lines = [*axes.get_lines(), *right.get_lines()]
@@ -74,18 +74,18 @@ def time_per_level(found: relational.Levels) -> str:
     return _svg(figure)
 
 
-def speedup_by_folds(found: Sequence[propositional.Measurement]) -> str:
+def speedup_by_folds(measured: Sequence[propositional.Measurement]) -> str:
     """Draw the speed-up over growing the trees one by one by number of folds, one panel per concept."""
     from matplotlib.figure import Figure
 
-    names = list(dict.fromkeys(each.concept.name for each in found))
+    names = list(dict.fromkeys(each.concept.name for each in measured))
     figure = Figure(figsize=(8.4, 2.5 * ((len(names) + 2) // 3)), layout="constrained")
     panels = figure.subplots((len(names) + 2) // 3, 3, squeeze=False, sharey=True).ravel()
     for axes, name in zip(panels, names, strict=False):
-        mine = [each for each in found if each.concept.name == name]
-        numbers = [each.n_folds for each in mine]
+        rows = [each for each in measured if each.concept.name == name]
+        numbers = [each.n_folds for each in rows]
         for variant in ("paper", "crosscut"):
-            values = [getattr(each, variant).S for each in mine]
+            values = [getattr(each, variant).S for each in rows]
             axes.plot(numbers, values, "o-", color=COLOURS[variant], label=LABELS[variant], markersize=3)
         axes.set_xscale("log")
         axes.set_yscale("log")

@@ -22,7 +22,7 @@ figure { margin: 1rem 0; display: inline-block; } svg { max-width: 100%; height:
 
 @dataclass
 class Page:
-    """A page that grows as it is written.
+    """A page that is written part by part.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Page:
     _figures: dict[str, str] = field(default_factory=dict)
 
     def heading(self, text: str) -> None:
-        """Begin a section."""
+        """Start a section."""
         self._markdown.append(f"## {text}\n")
         self._html.append(f"<h2>{_inline(text)}</h2>")
 
@@ -76,7 +76,7 @@ class Page:
         return f"# {self.title}\n\n" + "\n".join(self._markdown)
 
     def html(self) -> str:
-        """Return the page as HTML with its figures inside."""
+        """Return the page as HTML, including its figures."""
         title = html.escape(self.title)
         body = "\n".join(self._html)
         return (

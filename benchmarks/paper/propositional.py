@@ -27,7 +27,7 @@ _COMPARED = ("node_start", "feature", "threshold", "children", "branches", "valu
 
 @dataclass(frozen=True, eq=False)
 class Concept:
-    """A table and how trees are grown on it."""
+    """A table and the settings of its trees."""
 
     name: str
     make: Callable[[], tuple[Any, Any]]
@@ -38,7 +38,7 @@ class Concept:
 
     @cached_property
     def table(self) -> Table:
-        """The encoded columns; encoding is the same for all procedures and is not timed."""
+        """The encoded columns. Encoding is the same for all procedures and is not timed."""
         return Table.from_data(self.data[0], max_bins=self.max_bins)
 
     @cached_property
@@ -53,7 +53,7 @@ class Concept:
         return Target(y, int(y.max()) + 1)
 
     def tasks(self, n_folds: int) -> Tasks:
-        """Return the tasks of the final tree and the folds; as many folds as rows is leave-one-out."""
+        """Return the tasks of the final tree and the folds; one fold per row is leave-one-out."""
         n_rows = self.table.n_rows
         if n_folds == n_rows:
             return Tasks.leave_one_out(n_rows, limits=self.limits)
@@ -81,7 +81,7 @@ def concepts(n_rows: int) -> list[Concept]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What an n-fold cross-validation of one concept costs each procedure."""
+    """The cost of an n-fold cross-validation of one concept, by procedure."""
 
     concept: Concept
     n_folds: int
@@ -95,8 +95,8 @@ def measure(concept: Concept, n_folds: int, *, seconds: float = 0.5) -> Measurem
     """Grow the trees one by one, as the paper does, and in overlap bundles; compare times and trees."""
     tasks = concept.tasks(n_folds)
     single = [tasks.take([task]) for task in range(tasks.n_tasks)]
-    counted = partial(concept.grow, local_rows=1)  # small bundles would be refined task by task
-    apart = [counted(task) for task in single]
+    counted = partial(concept.grow, local_rows=1)  # without this, small bundles are refined task by task
+    separate = [counted(task) for task in single]
     forests = {"paper": counted(tasks, bundling=False), "crosscut": counted(tasks)}
     jobs: dict[str, Callable[[], object]] = {
         "one": partial(concept.grow, single[0]),
@@ -108,14 +108,14 @@ def measure(concept: Concept, n_folds: int, *, seconds: float = 0.5) -> Measurem
         name: min(each.cpu)
         for name, each in take_turns(jobs, seconds=seconds, min_runs=1, max_runs=50).items()
     }
-    serial_rows = sum(_rows(forest) for forest in apart)
+    serial_rows = sum(_rows(forest) for forest in separate)
     return Measurement(
         concept,
         n_folds,
         Timing(times["one"], times["serial"], times["paper"]),
         Timing(times["one"], times["serial"], times["crosscut"]),
         {name: serial_rows / max(_rows(forest), 1) for name, forest in forests.items()},
-        all(_same(forest, apart) for forest in forests.values()),
+        all(_same(forest, separate) for forest in forests.values()),
     )
 
 
@@ -123,11 +123,11 @@ def _rows(forest: Forest) -> int:
     return int(np.sum(forest.work["rows"])) if forest.work is not None else 0
 
 
-def _same(forest: Forest, apart: list[Forest]) -> bool:
+def _same(forest: Forest, separate: list[Forest]) -> bool:
     return all(
         np.array_equal(
             getattr(forest.packed.only(task), name), getattr(alone.packed, name), equal_nan=name != "feature"
         )
-        for task, alone in enumerate(apart)
+        for task, alone in enumerate(separate)
         for name in _COMPARED
     )

@@ -1,12 +1,12 @@
-"""The paper's own experiments: first-order trees on its five data sets, or data like them.
+"""The paper's experiments: first-order trees on its five data sets, or on similar generated data.
 
 Three procedures grow the same trees:
 
-- ``serial``: one tree after the other, with every test evaluated again at every node, as in the paper;
-- ``paper``: all trees together; those with the same test stay together, as in the paper;
+- ``serial``: one tree at a time, with every test evaluated again at every node, as in the paper;
+- ``paper``: all trees together; trees with the same test stay together, as in the paper;
 - ``crosscut``: all trees together; the truth of a query for an example is cached for all nodes and trees.
 
-``apart`` is a fourth, for a fair comparison: one tree after the other, each with its own cache.
+``cached`` is a fourth, for a fair comparison: one tree at a time, each with its own cache.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ SHARING: dict[str, Sharing] = {
     "serial": "uncached",
     "paper": "paper",
     "crosscut": "parallel",
-    "apart": "serial",
+    "cached": "serial",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A relational data set with its bias; ``row`` is its row in the paper's Table 1, if it has one."""
+    """A relational data set with its bias; ``row`` is its row in the paper's Table 1, if there is one."""
 
     name: str
     make: Callable[[], tuple[Database, Bias]]
@@ -65,7 +65,7 @@ class Problem:
         folds = np.full(database.n_examples, -1)
         if n_folds is not None:
             codes = np.asarray(database.target)
-            fits = n_folds <= np.bincount(codes).min()  # otherwise there would be fewer stratified folds
+            fits = n_folds <= np.bincount(codes).min()  # stratified folds need a row of each class per fold
             folds = folds_of(n_folds, database.n_examples, codes if fits else None)
         return Grower(facts, resolve(bias, database), folds)
 
@@ -102,7 +102,7 @@ def _read_ace(settings: Path) -> tuple[Database, Bias]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What ten-fold cross-validation of one data set costs each procedure."""
+    """The cost of ten-fold cross-validation of one data set, by procedure."""
 
     problem: Problem
     n_examples: int
@@ -111,7 +111,7 @@ class Measurement:
     crosscut: Timing  # T_a and T_s with their own caches
     S: float  # the paper's serial procedure over crosscut
     evaluations: dict[str, int]  # (query, example) pairs searched by each procedure
-    f: list[float]  # f(1), f(2), ...: how often the next level's work is done
+    f: list[float]  # f(1), f(2), ...: repetitions of the next level's work
     same_trees: bool
 
 
@@ -136,7 +136,7 @@ def measure(problem: Problem, n_folds: int = 10, *, seconds: float = 1.0) -> Mea
         n_examples=database.n_examples,
         n_tests=forests["paper"].levels[0].candidates if forests["paper"].levels else 0,
         paper=Timing(times["one, serial"], times["serial"], times["paper"]),
-        crosscut=Timing(times["one, crosscut"], times["apart"], times["crosscut"]),
+        crosscut=Timing(times["one, crosscut"], times["cached"], times["crosscut"]),
         S=times["serial"] / times["crosscut"],
         evaluations={name: forest.n_evaluations for name, forest in forests.items()},
         f=repeated_work(forests["paper"]),
@@ -145,13 +145,13 @@ def measure(problem: Problem, n_folds: int = 10, *, seconds: float = 1.0) -> Mea
 
 
 def repeated_work(forest: RelationalForest) -> list[float]:
-    """How often each level's work is done, relative to one tree: 1 for the root, then f(1), f(2), ..."""
+    """Return the repetitions of each level's work relative to one tree: 1 for the root, then f(1), ..."""
     return [level.bundles * len(forest.trees) / level.nodes for level in forest.levels]
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Seconds spent on each level by each procedure, and how often its work is done."""
+    """Seconds of each procedure on each level, and the repetitions of the level's work."""
 
     problem: Problem
     seconds: dict[str, list[float]]
@@ -183,7 +183,7 @@ def levels(problem: Problem, n_folds: int = 10, *, deepest: int = 12, seconds: f
 def overhead_by_folds(
     problem: Problem, numbers: list[int], *, seconds: float = 0.3
 ) -> dict[str, list[float]]:
-    """Overhead over the final tree alone for different numbers of folds, by each procedure."""
+    """Return the overhead over the final tree for several numbers of folds, by procedure."""
     alone = problem.grower(None)
     overhead: dict[str, list[float]] = {"serial": [], "paper": [], "crosscut": []}
     for n in numbers:
@@ -194,7 +194,7 @@ def overhead_by_folds(
         jobs["one, serial"] = partial(alone.grow, "uncached")
         jobs["one, crosscut"] = partial(alone.grow, "parallel")
         times = take_turns(jobs, seconds=seconds, min_runs=1, max_runs=20)
-        for name, found in overhead.items():
+        for name, values in overhead.items():
             one = "one, crosscut" if name == "crosscut" else "one, serial"
-            found.append(min(times[name].cpu) / min(times[one].cpu) - 1)
+            values.append(min(times[name].cpu) / min(times[one].cpu) - 1)
     return overhead

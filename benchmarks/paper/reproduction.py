@@ -1,4 +1,4 @@
-"""All experiments in one run, and the page that shows them: what `benchmarks/reproduce.py` runs."""
+"""Run all experiments of the paper and write a page about them; used by `benchmarks/reproduce.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TABLE = ["data", "procedure", "T_a", "T_s", "T_p", "S", "O_s", "O_p"]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured."""
+    """The extent of the measurements."""
 
     seconds: float  # of repetitions for each time
     folds: tuple[int, ...]  # numbers of folds
@@ -36,7 +36,7 @@ FULL = Effort(0.8, (2, 3, 5, 10, 20, 50), 12, 20_000, 500)
 
 
 def reproduce(
-    folder: Path, *, quick: bool = False, data: Path | None = None, say: Callable[[str], object] = print
+    folder: Path, *, quick: bool = False, data: Path | None = None, report: Callable[[str], object] = print
 ) -> Path:
     """Run the paper's experiments and write a page about them.
 
@@ -48,7 +48,7 @@ def reproduce(
         Fewer repetitions, folds and rows: a minute instead of several.
     data : path, optional
         A folder with ACE applications (``app.kb``, ``app.s``), to be measured, too.
-    say : callable
+    report : callable
         Called with the name of each experiment when it begins.
 
     Returns
@@ -61,17 +61,17 @@ def reproduce(
     page = Page("Efficient cross-validation: the paper's experiments repeated")
     page.paragraph(f"Measured on {machine}. Processor time, one thread, fastest of several repetitions.")
     record: dict[str, Any] = {"machine": machine.as_dict(), "quick": quick}
-    record["table 1"] = _table_1(page, effort, data, say)
-    record["folds"] = _folds(page, effort, say)
-    record["levels"] = _levels(page, effort, say)
-    record["tables"] = _propositional(page, effort, say)
+    record["table 1"] = _table_1(page, effort, data, report)
+    record["folds"] = _folds(page, effort, report)
+    record["levels"] = _levels(page, effort, report)
+    record["tables"] = _propositional(page, effort, report)
     file = page.write(folder, "reproduction")
     text = json.dumps(record, indent=1, ensure_ascii=False)
     (folder / "reproduction.json").write_text(text + "\n", encoding="utf-8")
     return file
 
 
-def _table_1(page: Page, effort: Effort, data: Path | None, say: Callable[[str], object]) -> list[Any]:
+def _table_1(page: Page, effort: Effort, data: Path | None, report: Callable[[str], object]) -> list[Any]:
     page.heading("Table 1: the cost of ten-fold cross-validation")
     page.paragraph(
         "Seconds. T_a: the final tree. T_s: the final tree and ten folds, one by one. T_p: all together."
@@ -90,23 +90,23 @@ def _table_1(page: Page, effort: Effort, data: Path | None, say: Callable[[str],
     problems = relational.problems()
     problems += relational.problems_in(data) if data is not None else []
     for problem in problems:
-        say(f"Table 1: {problem.name}")
+        report(f"Table 1: {problem.name}")
         try:
-            found = relational.measure(problem, seconds=effort.seconds)
+            measured = relational.measure(problem, seconds=effort.seconds)
         except (ValueError, OSError) as error:
             unread.append(f"{problem.name}: {error}")
             continue
         printed = PAPER.get(problem.row or "")
         if printed:
             rows.append([problem.name, "paper, 2001", *_printed(printed), ""])
-        rows.append(["" if printed else problem.name, "the paper's algorithm", *_figures(found.paper), ""])
-        rows.append(["", "crosscut", *_figures(found.crosscut), f"{found.S:.1f}"])
-        same = "yes" if found.same_trees else "**no**"
-        each = found.evaluations
+        rows.append(["" if printed else problem.name, "the paper's algorithm", *_figures(measured.paper), ""])
+        rows.append(["", "crosscut", *_figures(measured.crosscut), f"{measured.S:.1f}"])
+        same = "yes" if measured.same_trees else "**no**"
+        each = measured.evaluations
         counts.append(
             [
                 problem.name,
-                str(found.n_tests),
+                str(measured.n_tests),
                 *(f"{each[name]:,}" for name in ("serial", "paper", "crosscut")),
                 f"{each['serial'] / each['paper']:.1f}",
                 f"{each['serial'] / each['crosscut']:.1f}",
@@ -114,19 +114,19 @@ def _table_1(page: Page, effort: Effort, data: Path | None, say: Callable[[str],
             ]
         )
         names.append(problem.name.split(" ")[0].split("/")[-1])
-        overheads["serial"].append(found.paper.O_s)
-        overheads["paper"].append(found.paper.O_p)
-        overheads["crosscut"].append(found.crosscut.O_p)
+        overheads["serial"].append(measured.paper.O_s)
+        overheads["paper"].append(measured.paper.O_p)
+        overheads["crosscut"].append(measured.crosscut.O_p)
         records.append(
             {
                 "data": problem.name,
                 "row": problem.row,
                 "printed": printed,
-                "paper": found.paper.as_dict(),
-                "crosscut": found.crosscut.as_dict(),
-                "S*": found.S,
+                "paper": measured.paper.as_dict(),
+                "crosscut": measured.crosscut.as_dict(),
+                "S*": measured.S,
                 "evaluations": each,
-                "same trees": found.same_trees,
+                "same trees": measured.same_trees,
             }
         )
     page.table([*_TABLE, "S*"], rows)
@@ -152,21 +152,21 @@ def _table_1(page: Page, effort: Effort, data: Path | None, say: Callable[[str],
     return records
 
 
-def _folds(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any]:
+def _folds(page: Page, effort: Effort, report: Callable[[str], object]) -> list[Any]:
     page.heading("Overhead and the number of folds")
     records: list[dict[str, Any]] = []
     for problem in relational.problems():
         if problem.row not in {"CB", "ASM", "Muta"}:
             continue
-        say(f"folds: {problem.name}")
+        report(f"folds: {problem.name}")
         numbers = list(effort.folds)
-        found = relational.overhead_by_folds(problem, numbers, seconds=effort.seconds / 4)
+        measured = relational.overhead_by_folds(problem, numbers, seconds=effort.seconds / 4)
         page.figure(
             f"folds-{problem.row}",
-            figures.overhead_by_folds(problem.name, numbers, found),
+            figures.overhead_by_folds(problem.name, numbers, measured),
             f"Overhead, {problem.name}",
         )
-        records.append({"data": problem.name, "folds": numbers, "overhead": found})
+        records.append({"data": problem.name, "folds": numbers, "overhead": measured})
     rows = [
         [each["data"], figures.LABELS[name], *(f"{value:.0%}" for value in values)]
         for each in records
@@ -176,36 +176,38 @@ def _folds(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any
     return records
 
 
-def _levels(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any]:
+def _levels(page: Page, effort: Effort, report: Callable[[str], object]) -> list[Any]:
     page.heading("Time per level, and the paper's cost model")
     page.paragraph(
         "The time of a level is the time for growing down to it minus the time for growing down to the level"
         " above. f(i - 1) is how often the paper's algorithm does the work of level i: once while all trees"
-        " agree, 11 times when each goes its own way. The model predicts the speed-up of the paper's"
+        " agree, 11 times if all of them differ. The model predicts the speed-up of the paper's"
         " algorithm from the levels of one tree: n (t_r(1) + t_r(2) + …) ÷ (t_r(1) + f(1) t_r(2) + …)."
     )
     records, rows = [], []
     for problem in relational.problems():
         if problem.row not in {"CB", "ASM", "Muta"}:
             continue
-        say(f"levels: {problem.name}")
-        found = relational.levels(problem, deepest=effort.deepest, seconds=effort.seconds / 4)
-        page.figure(f"levels-{problem.row}", figures.time_per_level(found), f"Time per level, {problem.name}")
-        rows.append([problem.name, f"{found.predicted:.2f}", f"{found.measured:.2f}"])
+        report(f"levels: {problem.name}")
+        measured = relational.levels(problem, deepest=effort.deepest, seconds=effort.seconds / 4)
+        page.figure(
+            f"levels-{problem.row}", figures.time_per_level(measured), f"Time per level, {problem.name}"
+        )
+        rows.append([problem.name, f"{measured.predicted:.2f}", f"{measured.measured:.2f}"])
         records.append(
             {
                 "data": problem.name,
-                "seconds": found.seconds,
-                "f": found.f,
-                "predicted": found.predicted,
-                "measured": found.measured,
+                "seconds": measured.seconds,
+                "f": measured.f,
+                "predicted": measured.predicted,
+                "measured": measured.measured,
             }
         )
     page.table(["data", "predicted S", "measured S"], rows)
     return records
 
 
-def _propositional(page: Page, effort: Effort, say: Callable[[str], object]) -> list[Any]:
+def _propositional(page: Page, effort: Effort, report: Callable[[str], object]) -> list[Any]:
     page.heading("The same experiment on tables")
     page.paragraph(
         f"{effort.n_rows:,} rows, growing only (encoding is the same for all). In the paper's algorithm,"
@@ -213,18 +215,18 @@ def _propositional(page: Page, effort: Effort, say: Callable[[str], object]) -> 
         " is the paper's model with counted rows: rows visited one by one ÷ rows visited together."
         f" Leave-one-out (n = N) is on a table of {effort.left_out} rows."
     )
-    found = [
+    measured = [
         propositional.measure(concept, n, seconds=effort.seconds / 4)
-        for concept in _announced(propositional.concepts(effort.n_rows), say)
+        for concept in _announced(propositional.concepts(effort.n_rows), report)
         for n in effort.folds
     ]
     left_out = [
         propositional.measure(concept, effort.left_out, seconds=effort.seconds / 4)
-        for concept in _announced(propositional.concepts(effort.left_out), say)
+        for concept in _announced(propositional.concepts(effort.left_out), report)
     ]
-    page.figure("tables", figures.speedup_by_folds(found), "Speed-up on tables by number of folds")
+    page.figure("tables", figures.speedup_by_folds(measured), "Speed-up on tables by number of folds")
     rows, records = [], []
-    for each in [*(one for one in found if one.n_folds == 10), *left_out]:
+    for each in [*(one for one in measured if one.n_folds == 10), *left_out]:
         folds = "N" if each in left_out else str(each.n_folds)
         for name, timing in (("paper", each.paper), ("crosscut", each.crosscut)):
             first = [f"{each.concept.name}, n = {folds}"] if name == "paper" else [""]
@@ -242,17 +244,17 @@ def _propositional(page: Page, effort: Effort, say: Callable[[str], object]) -> 
             "predicted": each.predicted,
             "same trees": each.same_trees,
         }
-        for each in [*found, *left_out]
+        for each in [*measured, *left_out]
     ]
     page.table([*_TABLE, "predicted S", "same trees"], rows)
     return records
 
 
 def _announced(
-    concepts: list[propositional.Concept], say: Callable[[str], object]
+    concepts: list[propositional.Concept], report: Callable[[str], object]
 ) -> list[propositional.Concept]:
     for concept in concepts:
-        say(f"tables: {concept.name}, {concept.table.n_rows} rows")
+        report(f"tables: {concept.name}, {concept.table.n_rows} rows")
     return concepts
 
 

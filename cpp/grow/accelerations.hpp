@@ -1,6 +1,6 @@
-// The accelerations that can be switched off one by one, to measure what each buys
-// (benchmarks/ablation.py) and to see which test guards it. In normal builds off() is a constant,
-// and nothing remains of it. The CMake option CROSSCUT_ABLATION makes it a switch.
+// The accelerations that can be switched off one by one, to measure what each gains
+// (benchmarks/ablation.py) and to see which test guards it. In normal builds off() is a constant
+// and costs nothing. The CMake option CROSSCUT_ABLATION makes it a run-time switch.
 #pragma once
 
 namespace crosscut {
@@ -8,24 +8,21 @@ namespace crosscut {
 enum class Acceleration {
   interval_bounds,  // large bundles: only intervals that can hold the best cut are opened
   fast_comparison,  // cuts that cannot be the best are rejected without a division
-  fold_rows,        // rows that train all tasks but one are counted once: S(T_i) = S(D) − S(D_i)
+  fold_rows,        // rows that train all tasks except one are counted once
   overlap_bundles,  // child sets of different tests are refined together where their rows overlap
   own_codes,        // a bundle with few of the table's rows gets codes of its own
-  code_neighbours,  // the values around a cut are looked for in the intervals next to it
   local_tables,     // small bundles are finished task by task in a sorted copy
   lanes_of_cuts,    // consecutive cuts of a sorted list are evaluated together
-  sparse_values,    // the rows of a frequent first value are not read
   row_bits,         // columns with few values: rows are bits instead of lists (classes)
   value_sums,       // columns with few values: sums by value instead of lists (regression)
   few_rows,         // nodes of few rows are finished by sets of rows
   shared_subtrees,  // tasks with the same rows at a node share its subtree
-  subset_lanes,     // subsets of categories are evaluated eight at a time
   xlog_table,       // v·log2(v) of counts is looked up
 };
 constexpr const char* kAccelerations[] = {
-    "interval_bounds", "fast_comparison", "fold_rows",       "overlap_bundles", "own_codes",
-    "code_neighbours", "local_tables",    "lanes_of_cuts",   "sparse_values",   "row_bits",
-    "value_sums",      "few_rows",        "shared_subtrees", "subset_lanes",    "xlog_table",
+    "interval_bounds", "fast_comparison", "fold_rows",       "overlap_bundles",
+    "own_codes",       "local_tables",    "lanes_of_cuts",   "row_bits",
+    "value_sums",      "few_rows",        "shared_subtrees", "xlog_table",
 };
 constexpr int kAccelerationCount = sizeof kAccelerations / sizeof kAccelerations[0];
 

@@ -1,15 +1,18 @@
-// Memory of one thread: a stack of chunks. What a bundle takes it gives back by returning to its
-// mark; nodes are never given back.
+// The memory of one thread: a stack of chunks. Scratch memory is released by returning to a mark;
+// the memory of nodes is kept until the end. Allocating is an addition, so small nodes cost no
+// malloc.
 #pragma once
+#include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/huge_pages.hpp"
 #include "grow/simd/lanes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// address space; only what is used becomes memory
+// address space: only pages that are used become memory
 constexpr std::size_t kLargestChunk = std::size_t{256} << 20;
 constexpr std::align_val_t kAlignment{128};
 
@@ -22,26 +25,25 @@ class Arena {
   Chunk* chunk_ = nullptr;
   std::size_t used_ = 0;
 
+  static void free_chunks(Chunk* first) {
+    while (first) ::operator delete(std::exchange(first, first->next), kAlignment);
+  }
+
  public:
   struct Mark {
-    Chunk* chunk;
-    std::size_t used;
+    Chunk* chunk = nullptr;
+    std::size_t used = 0;
   };
   Arena() = default;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena() {
-    if (!chunk_) return;
-    while (chunk_->next) chunk_ = chunk_->next;
-    while (chunk_) {
-      Chunk* p = chunk_->previous;
-      ::operator delete(chunk_, kAlignment);
-      chunk_ = p;
-    }
+    release({});
+    free_chunks(chunk_);
   }
   Mark mark() const { return {chunk_, used_}; }
   void release(Mark m) {
-    if (!m.chunk) {  // back to the very start: keep the first chunk
+    if (!m.chunk) {  // back to the start, but keep the first chunk
       while (chunk_ && chunk_->previous) chunk_ = chunk_->previous;
       used_ = 0;
       return;
@@ -50,7 +52,7 @@ class Arena {
     used_ = m.used;
   }
   template <class T, std::size_t kAlign = 128>
-  T* take(std::size_t n) {  // uninitialised; an arena has one alignment
+  T* take(std::size_t n) {  // uninitialised; use one alignment per arena
     const std::size_t bytes = (n * sizeof(T) + kAlign - 1) & ~(kAlign - 1);
     while (!chunk_ || used_ + bytes > chunk_->size) {
       if (chunk_ && chunk_->next && chunk_->next->size >= bytes) {
@@ -58,17 +60,11 @@ class Arena {
         used_ = 0;
         continue;
       }
-      if (chunk_)  // what follows is too small: drop it
-        for (Chunk* c = chunk_->next; c;) {
-          Chunk* n2 = c->next;
-          ::operator delete(c, kAlignment);
-          c = n2;
-        }
-      // Ever larger chunks: what large bundles take and give back fits into the same few, whose
-      // pages the system clears only once.
+      if (chunk_) free_chunks(std::exchange(chunk_->next, nullptr));  // too small
+      // Chunks grow, so that large bundles reuse the same few and the system clears their pages
+      // only once.
       const std::size_t larger = chunk_ ? 4 * chunk_->size : std::size_t{1} << 20;
-      std::size_t size = larger < kLargestChunk ? larger : kLargestChunk;
-      size = bytes > size ? bytes : size;
+      std::size_t size = std::max(bytes, std::min(larger, kLargestChunk));
       const auto allocate = [&] {
         return ::operator new((sizeof(Chunk) + size + 255) & ~std::size_t{127}, kAlignment,
                               std::nothrow);
@@ -78,10 +74,7 @@ class Arena {
         size = bytes;
         raw = allocate();
       }
-      if (!raw) {
-        if (chunk_) chunk_->next = nullptr;
-        throw std::bad_alloc();
-      }
+      if (!raw) throw std::bad_alloc();
       invite_huge_pages(raw, size);
       Chunk* c = static_cast<Chunk*>(raw);
       c->previous = chunk_;
@@ -96,7 +89,7 @@ class Arena {
     return reinterpret_cast<T*>(p);
   }
   template <class T, std::size_t kAlign = 128>
-  void give_back(std::size_t n) {  // the end of what was taken last
+  void give_back(std::size_t n) {  // from the end of the last allocation
     used_ -= n * sizeof(T) & ~(kAlign - 1);
   }
 };

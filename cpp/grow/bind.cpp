@@ -1,6 +1,6 @@
-// Python's way to growing: a table, a target, tasks and a growth in, trees out. Each is checked
-// when it is made, so that no array can lead the core astray; growing checks that they fit
-// together.
+// The Python binding of growing: Table, Target, Tasks and Growth in, trees out. Each object is
+// checked when it is made, so no array can make the core read out of bounds. grow() checks that
+// they fit together.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -38,7 +38,7 @@ struct HeldPart : Held<Part> {
 };
 
 struct HeldTable : Held<Table> {
-  std::vector<Column> own;
+  std::vector<Column> column_list;
 
   HeldTable(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& coarse,
             const Array<std::int32_t>& n_values, const nb::list& values,
@@ -55,7 +55,7 @@ struct HeldTable : Held<Table> {
          "n_values, values, coarse_first, nominal, has_missing, close and edges must have one "
          "entry per column");
     arrays.reserve(2 + 3 * F);
-    own.reserve(F);
+    column_list.reserve(F);
     hold(ranks);
     hold(coarse);
     for (std::size_t f = 0; f < F; f++) {
@@ -92,16 +92,16 @@ struct HeldTable : Held<Table> {
       } else if (c.n_values <= 255) {
         c.coarse = coarse.data() + f * N;
       }
-      own.push_back(c);
+      column_list.push_back(c);
     }
     n_rows = N;
     n_features = static_cast<int>(F);
-    columns = own.data();
+    columns = column_list.data();
     nb::gil_scoped_release release;
     parallel_for(n_features, 1, F * N < (std::size_t{1} << 20) ? 1 : n_threads,
                  [this](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t f = begin; f < end; f++)
-                     check_codes(own[static_cast<std::size_t>(f)]);
+                     check_codes(column_list[static_cast<std::size_t>(f)]);
                  });
   }
 
@@ -134,7 +134,7 @@ auto digits_of(Maybe<Array<double>> y, Maybe<Array<double>> w, std::size_t n,
 struct HeldTarget : HeldPart<Target> {
   std::size_t n_rows;
 
-  // digits: of exact sums (exact_digits), on the grids (unit, bits, n) of each quantity
+  // digits: of the exact sums (exact_digits), on the grid (unit, bits, n) of each quantity
   HeldTarget(int n_classes_, Maybe<Array<std::int32_t>> classes_, Maybe<Array<double>> weight_,
              Maybe<Array<double>> product_, Maybe<Array<double>> target_,
              Maybe<Matrix<std::int64_t>> digits, const nb::list& grids, bool weight_rounded_,
@@ -167,8 +167,8 @@ struct HeldTarget : HeldPart<Target> {
     need_digits(*digits, exact);
     exact.digits = hold(*digits);
   }
-  // Twice the distance of neighbouring doubles as large as the targets, in units of the product's
-  // grid (each product is within 1 of it).
+  // Twice the distance of neighbouring doubles near the largest target, in units of the product's
+  // grid. Each product is within 1 of the exact one.
   double step_of_means() const {
     constexpr double unknown = std::numeric_limits<double>::infinity();
     std::size_t low = 0, high = 0;
@@ -184,8 +184,8 @@ struct HeldTarget : HeldPart<Target> {
 };
 
 struct HeldTasks : HeldPart<Tasks> {
-  std::size_t n_rows, n_columns = 0;  // n_columns: of features, if given
-  std::vector<TaskLimits> own;
+  std::size_t n_rows, n_columns = 0;  // n_columns: of the feature mask, if there is one
+  std::vector<TaskLimits> limit_list;
 
   HeldTasks(const Matrix<std::uint16_t>& masks_, const Matrix<std::int64_t>& limits_,
             const Array<double>& min_decrease, Maybe<Matrix<std::uint8_t>> multiplicity_,
@@ -206,13 +206,13 @@ struct HeldTasks : HeldPart<Tasks> {
       const std::int64_t* l = limits_.data() + 3 * t;
       need(l[0] >= 0 && l[1] >= 2 && l[2] >= 1 && l[2] < (std::int64_t{1} << 60),
            "limits must have max_depth >= 0, min_samples_split >= 2 and min_samples_leaf >= 1");
-      own.push_back({l[0], l[1], l[2], min_decrease.data()[t]});
+      limit_list.push_back({l[0], l[1], l[2], min_decrease.data()[t]});
     }
     n_tasks = static_cast<int>(T);
     masks = hold(masks_);
     multiplicity = hold_if(multiplicity_);
     totals = hold_if(totals_);
-    limits = own.data();
+    limits = limit_list.data();
     features = reinterpret_cast<const std::uint8_t*>(hold_if(features_));
     if (features_) n_columns = features_->shape(1);
   }
@@ -225,7 +225,7 @@ Growth make_growth(const std::string& criterion, bool multiway, int local_rows, 
           static_cast<std::size_t>(local_rows)};
 }
 
-struct Watch {  // asks Python now and then whether to stop, and tells it how far growing is
+struct Watch {  // polls Python for signals and reports progress
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
   nb::object progress;
   static bool poll(void* self, double rows) {
@@ -265,7 +265,7 @@ nb::dict to_dict(PackedTrees& t) {
   return d;
 }
 
-// What was done on each level; behind the last level of any bundle there is nothing to tell.
+// The counts of work per level, up to the last level that has bundles.
 nb::dict work(const Grown& g) {
   std::size_t n = kLevels;
   while (n > 1 && !g.levels[n - 1].bundles) n--;
@@ -294,7 +294,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
           ? largest(tasks.multiplicity, table.n_rows * static_cast<std::size_t>(tasks.n_tasks))
           : 1;
   need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61),
-       "the grids' digits have too many bits for sums of so many rows");
+       "the grids' digits have too many bits to sum this many rows");
   need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
   Watch watch;
   watch.progress = std::move(progress);
@@ -339,7 +339,7 @@ nb::dict criteria() {
   return out;
 }
 
-// f(statistics of node i, their number, weight) of all nodes.
+// Applies f(statistics, how many, weight) to every node.
 template <class F>
 auto of_nodes(const Criterion& criterion, const Matrix<double>& value, const Array<double>& weight,
               F f) {

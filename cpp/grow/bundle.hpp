@@ -1,6 +1,6 @@
-// A bundle: nodes of different tasks that are refined together, in one pass, because their rows
-// overlap. A task is a lane. The rows of their union, each with a mask of the lanes it trains, come
-// beside it: LargeRows (codes.hpp) or LoneRows (local_table.hpp).
+// A bundle: nodes of different tasks that are refined together in one pass because their rows
+// overlap. Each task is a lane. The rows of the union and their lane masks are stored separately:
+// LargeRows (large/codes.hpp) or SingleRows (small/local_table.hpp).
 #pragma once
 #include <algorithm>
 
@@ -9,12 +9,12 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 struct Bundle {
-  int n = 0, depth = 0;  // n: lanes taken
-  u32 lanes = 0;         // lanes whose nodes still want a test
+  int n = 0, depth = 0;  // n: number of lanes
+  u32 lanes = 0;         // lanes whose nodes still need a test
   u8 task[kLanes];       // task within the block
   Node* node[kLanes];
   i64 min_leaf[kLanes];
-  double to_do = 1;  // share of the work on its rows that is still to be done
+  double to_do = 1;  // fraction of the work on its rows that is left
 
   void take_lane(int to, const Bundle& from, int k) {
     task[to] = from.task[k];
@@ -22,7 +22,7 @@ struct Bundle {
     min_leaf[to] = from.min_leaf[k];
     lanes |= (from.lanes >> k & 1) << to;
   }
-  // Only the lanes of `keep`, packed together.
+  // The bundle of the lanes in `keep`, packed together.
   Bundle packed(u32 keep) const {
     Bundle out;
     out.depth = depth;
@@ -30,7 +30,7 @@ struct Bundle {
     each_bit(keep, [&](int k) { out.take_lane(out.n++, *this, k); });
     return out;
   }
-  // Rows of the lanes' own nodes.
+  // Number of rows, summed over the nodes of the lanes.
   double lane_rows() const {
     double sum = 0;
     each_bit(lanes, [&](int k) { sum += static_cast<double>(node[k]->n_rows); });
@@ -58,14 +58,14 @@ inline i64* empty_sums(Worker& w, int n = 1) {
   return sums;
 }
 
-// The sums that a leaf's value comes from.
+// Allocates the sums of a leaf's value.
 inline void start_sums(Worker& w, Node& leaf) {
   const auto size = static_cast<std::size_t>(w.run.p.n_sums());
   leaf.exact = w.keep<i64>(size);
   std::fill_n(leaf.exact, size, i64{0});
 }
 
-// Adds a row of the table to exact sums of lane k.
+// Adds a row of the table to the exact sums of lane k.
 CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::size_t row,
                            i64* sums) {
   const Problem& p = w.run.p;
@@ -76,8 +76,8 @@ CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::si
   for (int d = 0; d < width; d++) sums[d] += times * digits[d];
 }
 
-// The same for n rows, [row][kLanes]; null if every row counts once. Lanes are then tied to the
-// tasks of the block.
+// times_of() of n rows and all lanes, [row][kLanes]; null if every row counts once. Lane k must be
+// task k of the block.
 template <class Row>
 const u8* times_of_lanes(Worker& w, u32 n, Row row) {
   const Problem& p = w.run.p;

@@ -1,13 +1,12 @@
-// Statistics of a nominal column, for the lanes that chose a test of it.
+// Statistics of a nominal column per category, for the lanes that chose a test of it.
 #pragma once
 #include "bundle.hpp"
 #include "grow/exact/exact.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Statistics per category of a column: lane k has table[k], [V][K], and n[k], [V]. A row that at
-// most one of the lanes lacks is counted once, for all, and taken from that lane again; sums on the
-// grid are exact.
+// Lane k has the statistics table[k], [V][K], and the row counts n[k], [V]. A row that at most one
+// lane lacks is added once for all lanes and subtracted from that lane; sums on the grid are exact.
 struct CategoryTables {
   u32 V;
   double* table[kLanes];
@@ -59,8 +58,7 @@ struct CategoryTables {
   }
 };
 
-// Regression: exact means of lane k's rows in the categories of a column, summed when the first is
-// asked for.
+// Regression: exact means of lane k's rows per category, summed on the first call.
 template <class Rows>
 struct ExactMeans {
   Worker& w;

@@ -1,4 +1,4 @@
-// When a node stays a leaf, and the exact sums its value comes from.
+// Decides which nodes stay leaves, and sums the values of leaves.
 #pragma once
 #include "bundle.hpp"
 
@@ -15,7 +15,7 @@ inline bool wants_test(const Run& run, const Node& node, const TaskLimits& limit
          node.n_rows >= 2 * limits.min_leaf && !(run.p.n_classes && is_pure(node.stats, run.K()));
 }
 
-// The lanes' nodes stay leaves: sum what their values come from.
+// Makes the nodes of these lanes leaves and sums their values.
 template <class Rows>
 void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {
   if (w.run.counted || !lanes) return;
@@ -25,7 +25,7 @@ void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {
              [&](int k) { add_exactly(w, bundle, k, rows.row(i), bundle.node[k]->exact); });
 }
 
-// Regression: lanes whose rows all have the same target are done.
+// Regression: closes the lanes whose rows all have the same target.
 template <class Rows>
 void close_pure_lanes(Worker& w, Bundle& bundle, const Rows& rows) {
   if (w.run.p.n_classes) return;

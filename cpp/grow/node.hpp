@@ -1,4 +1,4 @@
-// A node of one task's tree, as growing leaves it behind.
+// A node of one task's tree, as growing leaves it.
 #pragma once
 #include "problem.hpp"
 
@@ -10,15 +10,15 @@ struct Node {
   };
   union {
     Node* children;
-    // of leaves: the exact sums that values come from, or the digits of a row if all have the same
+    // leaves: the exact sums of the value, or the digits of one row if all rows have its target
     std::int64_t* exact;
   };
   double* stats;  // integer statistics
   union {
-    std::int32_t* branches;  // nominal tests: of each rank of the table
-    double threshold;        // tests between bins
-    // other tests: the values below and above the threshold; NaN if missing values are parted from
-    // all others
+    std::int32_t* branches;  // nominal tests: [rank of the table]
+    double threshold;        // tests of binned columns
+    // other tests: the values below and above the threshold; NaN if the test is "present or
+    // missing"
     Sides sides;
   };
   std::int64_t n_rows;
@@ -26,8 +26,7 @@ struct Node {
 };
 static_assert(sizeof(Node) == 48);
 
-// Compiled once, for all builds of the kernels: every task's tree in preorder, all trees end to
-// end.
+// Writes the trees of all tasks in preorder, one after the other. Compiled once.
 struct PackedTrees;
 void pack_trees(const Problem&, const Node* const* roots, PackedTrees&);
 

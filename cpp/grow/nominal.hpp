@@ -1,8 +1,9 @@
-// Tests of a nominal column for one task: multiway, or the best subset (docs/semantics.md gives the
-// order of candidates). Two classes and regression: the best subset is a prefix of the categories
-// sorted by mean (Breiman et al. 1984, theorem 4.5), so k categories need k − 1 looks instead of
-// 2^(k−1) − 1. Several classes: all subsets of up to kExactCategories, above that the prefixes of
-// one ordering per class.
+// The best test of a nominal column for one task: multiway, or a subset of the categories
+// (docs/semantics.md has the order of candidates).
+// With two classes or in regression the best subset is a prefix of the categories sorted by mean
+// (Breiman et al. 1984, theorem 4.5), so k categories need k − 1 evaluations instead of 2^(k−1) −
+// 1. With several classes all subsets of up to kExactCategories are evaluated; above that, the
+// prefixes of one order per class.
 #pragma once
 #include <algorithm>
 
@@ -22,17 +23,17 @@ struct Category {
   }
 };
 
-// Few categories, which come in the order of codes, by counting the means below each: no branch
-// that cannot be foreseen.
+// Sorts categories that are given in the order of their codes. Up to kMost it counts the means
+// below each, which has no unpredictable branches.
 inline void sort_categories(Category* order, int m) {
   constexpr int kMost = 64;
   if (m > kMost) return std::sort(order, order + m);
   using D = Vec<double, kDoubles>;
   D means[kMost / kDoubles];
-  Category given[kMost];
+  Category unsorted[kMost];
   for (int j = 0; j < m; j++) {
     means[j / kDoubles][j % kDoubles] = order[j].mean;
-    given[j] = order[j];
+    unsorted[j] = order[j];
   }
   for (int j = m; j % kDoubles; j++)
     means[j / kDoubles][j % kDoubles] = std::numeric_limits<double>::infinity();
@@ -41,20 +42,20 @@ inline void sort_categories(Category* order, int m) {
     u64 below = 0;
     for (int b = 0; b * kDoubles < m; b++)
       below |= static_cast<u64>(
-                   greater<double, kDoubles>(all<double, kDoubles>(given[j].mean), means[b]))
+                   greater<double, kDoubles>(all<double, kDoubles>(unsorted[j].mean), means[b]))
                << b * kDoubles;
-    // behind those of the same mean
+    // after those with the same mean
     const u64 place = ~taken & (~u64{0} << __builtin_popcountll(below));
     taken |= place & -place;
-    order[__builtin_ctzll(place)] = given[j];
+    order[__builtin_ctzll(place)] = unsorted[j];
   }
 }
 
-// Regression, every row counting once: the categories that have rows, in the order of their exact
-// means, rounded once; returns how many. table: [V][2] statistics, n: [V] rows. single(code): the
-// target of a category's only row, NaN if that is not known. exact(code): its mean, asked for only
-// where the grid leaves the order open. Returns 0 if not even a branch for every category has a
-// quality above `least`.
+// Regression with rows that count once: sorts the categories that have rows by their exact means,
+// rounded once. Returns how many there are, or 0 if even one branch per category has no quality
+// above `least`. table: [V][2] statistics; n: [V] rows. single(code): the target of a category with
+// one row, NaN if unknown. exact(code): the exact mean, called only if the grid leaves the order
+// open.
 template <class Single, class Exact>
 int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order,
                  Single single, Exact exact, double least = kNever) {
@@ -74,16 +75,16 @@ int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Cat
     return n[a] == 1 && n[b] == 1 ? single(a) == single(b)
                                   : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);
   };
-  bool open = false;
+  bool undecided = false;
   for (int j = 1, begin = 0; j <= m; j++) {
     if (j < m && !(order[j].mean - order[j - 1].mean > far)) {
-      open |= !same(order[j - 1].code, order[j].code);
+      undecided |= !same(order[j - 1].code, order[j].code);
       continue;
     }
-    for (int i = begin; i < j && open; i++) order[i].mean = exact(order[i].code);
-    if (open) std::sort(order + begin, order + j);
+    for (int i = begin; i < j && undecided; i++) order[i].mean = exact(order[i].code);
+    if (undecided) std::sort(order + begin, order + j);
     begin = j;
-    open = false;
+    undecided = false;
   }
   return m;
 }
@@ -97,13 +98,13 @@ struct Always {
   bool operator()(const double*, i64) const { return true; }
 };
 
-// One task's statistics of a nominal column: table, [V][K], and rows of its categories.
+// One task's nominal column: table, [V][K], the statistics and n, [V], the rows of its categories.
 class NominalColumn {
   const Run& run;
   const double* table;
   const i64* n;
   Arena& arena;
-  int m = 0, *codes;  // the categories that have rows
+  int m = 0, *codes;  // categories that have rows
   Category* order;
 
  public:
@@ -118,13 +119,12 @@ class NominalColumn {
     order = memory.take<Category>(static_cast<std::size_t>(m));
   }
 
-  // Of two branches only those are looked at whose first is worth it, by its statistics and rows; a
-  // quality below `least` need not be found.
+  // The best test. worth(statistics, rows) of the first branch may reject a subset before the
+  // formula is evaluated.
   template <class Worth>
-  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
-                     Worth worth) {
-    NominalChoice found;
-    if (m < 2) return found;
+  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, Worth worth) {
+    NominalChoice best_choice;
+    if (m < 2) return best_choice;
     const auto K = static_cast<std::size_t>(run.K());
     if (run.p.multiway) {
       double* parts = arena.take<double>(static_cast<std::size_t>(m) * K);
@@ -133,25 +133,20 @@ class NominalColumn {
         enough &= n[codes[j]] >= min_leaf;
         std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
       }
-      if (enough) found.q = run.quality.several(parts, m, node.stats);
-      return found;
+      if (enough) best_choice.q = run.quality.several(parts, m, node.stats);
+      return best_choice;
     }
-    const auto look = [&](const double* sum, i64 rows, u64 key) {
+    const auto evaluate = [&](const double* sum, i64 rows, u64 key) {
       if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return;
       counts.exact++;
-      if (const double q = run.quality.binary(sum, node.stats); q > found.q) found = {q, key};
+      if (const double q = run.quality.binary(sum, node.stats); q > best_choice.q)
+        best_choice = {q, key};
     };
-    if (!all_subsets()) {
-      for (int o = 0; o < orders(); o++) look_at_prefixes(o, look);
-    } else if (run.family == Family::many_gini && node.n_rows < 1 << 24 &&
-               !off(Acceleration::subset_lanes)) {
-      look_at_promising(counts, node, min_leaf, least, found);
-    } else {
-      look_at_subsets(look);
-    }
-    return found;
+    if (all_subsets()) evaluate_subsets(evaluate);
+    for (int o = 0; o < orders() && !all_subsets(); o++) evaluate_prefixes(o, evaluate);
+    return best_choice;
   }
-  // The branch of every category, −1 where it has no rows, for the test with a key.
+  // Writes the branch of every category for the test with a key; −1 for categories without rows.
   void branches(u64 key, std::int32_t* map, int V) {
     std::fill_n(map, V, -1);
     if (!run.p.multiway && !all_subsets()) sort(static_cast<int>(key / static_cast<u64>(m)));
@@ -166,7 +161,7 @@ class NominalColumn {
   const double* of(int code) const { return table + code * run.K(); }
   bool all_subsets() const { return run.p.n_classes > 2 && m <= kExactCategories; }
   int orders() const { return run.p.n_classes > 2 ? run.p.n_classes : 1; }
-  // The categories by mean, or by their share of a class.
+  // Sorts the categories by mean, or by their fraction of class o.
   void sort(int o) {
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
@@ -177,7 +172,7 @@ class NominalColumn {
     std::sort(order, order + m);
   }
   template <class Look>
-  void look_at_prefixes(int o, Look look) {
+  void evaluate_prefixes(int o, Look evaluate) {
     const int K = run.K();
     double* sum = arena.take<double>(static_cast<std::size_t>(K));
     std::fill_n(sum, K, 0.0);
@@ -187,13 +182,13 @@ class NominalColumn {
       const double* s = of(order[j].code);
       for (int c = 0; c < K; c++) sum[c] += s[c];
       rows += n[order[j].code];
-      look(sum, rows, static_cast<u64>(o * m + j));
+      evaluate(sum, rows, static_cast<u64>(o * m + j));
     }
   }
-  // All subsets that have the first category, and not all others. A subset is a smaller one and its
-  // last category.
+  // All subsets that contain the first category, except the set of all. The sums of a subset are
+  // those of a smaller subset plus its last category.
   template <class Look>
-  void look_at_subsets(Look look) {
+  void evaluate_subsets(Look evaluate) {
     const auto K = static_cast<std::size_t>(run.K());
     double* sums = arena.take<double>(K << (m - 1));
     i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));
@@ -202,85 +197,29 @@ class NominalColumn {
     for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
       double* sum = sums + subset / 2 * K;
       if (subset > 1) {
-        const u32 last = 31 - static_cast<u32>(__builtin_clz(subset)),
-                  others = (subset ^ 1u << last) / 2;
+        const u32 last = 31 - static_cast<u32>(__builtin_clz(subset));
+        const u32 others = (subset ^ 1u << last) / 2;
         for (std::size_t c = 0; c < K; c++) sum[c] = sums[others * K + c] + of(codes[last])[c];
         sizes[subset / 2] = sizes[others] + n[codes[last]];
       }
-      look(sum, sizes[subset / 2], subset);
-    }
-  }
-  // Gini by counts: the same, but eight subsets at a time, which differ in the categories 1 to 3,
-  // and only those are judged that might be better than what is known (the slack is that of
-  // ManyGini).
-  void look_at_promising(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
-                         NominalChoice& found) {
-    using F = Vec<float, 8>;
-    constexpr F with[3] = {
-        {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
-    const int K = run.K(), inner = std::min(m - 1, 3), outer = m - 1 - inner;
-    F* lanes = arena.take<F>(static_cast<std::size_t>(K));  // of each class that is present
-    double* sum = arena.take<double>(static_cast<std::size_t>(K));
-    float *n_c = arena.take<float>(static_cast<std::size_t>(K)),
-          *others = arena.take<float>(static_cast<std::size_t>(K) << outer);
-    int C = 0, *classes = arena.take<int>(static_cast<std::size_t>(K));
-    for (int c = 0; c < K; c++) {
-      sum[c] = 0;
-      if (!(node.stats[c] > 0)) continue;
-      const auto count = [&](int j) { return static_cast<float>(of(codes[j])[c]); };
-      F v = all<float, 8>(count(0));
-      for (int j = 0; j < inner; j++) v += with[j] * count(j + 1);
-      float* to = others + (C << outer);
-      to[0] = 0;
-      for (int j = 0; j < outer; j++)
-        for (int i = 0; i < 1 << j; i++) to[i + (1 << j)] = to[i] + count(4 + j);
-      lanes[C] = v;
-      n_c[C] = static_cast<float>(node.stats[c]);
-      classes[C++] = c;
-    }
-    const double slack = 1 - 0x1p-24 * (64 + 4 * K);
-    const auto n_rows = static_cast<float>(node.n_rows);
-    const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
-    auto limit = static_cast<float>(least * slack);
-    counts.lane_subsets += u64{1} << (m - 1);
-    for (int block = 0; block < 1 << outer; block++) {
-      F a{}, b{}, l{};
-      for (int i = 0; i < C; i++) {
-        const F left = lanes[i] + others[(i << outer) + block], right = n_c[i] - left;
-        a += left * left;
-        b += right * right;
-        l += left;
-      }
-      const F r = n_rows - l, gain = a * r + b * l, size = l * r;
-      u32 lane_mask =
-          greater<float, 8>(l, fewest) & greater<float, 8>(r, fewest) & ((1u << (1 << inner)) - 1);
-      while (lane_mask &= greater<float, 8>(gain, size * limit)) {
-        const int k = __builtin_ctz(lane_mask);
-        lane_mask &= lane_mask - 1;
-        for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
-        counts.exact++;
-        const double q = run.quality.binary(sum, node.stats);
-        if (!(q > found.q)) continue;
-        found = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
-        limit = std::max(limit, static_cast<float>(q * slack));
-      }
+      evaluate(sum, sizes[subset / 2], subset);
     }
   }
 };
 
-// The best test of a nominal column, or one that is not worth it.
+// Returns the best test of a nominal column; its quality is kNever if there is none.
 template <class Worth = Always>
 NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const double* table, const i64* n,
                              int V, const Node& node, i64 min_leaf, Arena& arena,
-                             double least = kNever, Worth worth = {}) {
+                             Worth worth = {}) {
   const auto mark = arena.mark();
-  const NominalChoice found =
-      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, least, worth);
+  const NominalChoice best_choice =
+      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, worth);
   arena.release(mark);
-  return found;
+  return best_choice;
 }
 
-// Its branches, by category.
+// The branches of that test, by category.
 inline void branches_of(const Run& run, const double* table, const i64* n, int V, u64 key,
                         Arena& arena, std::int32_t* map) {
   const auto mark = arena.mark();

@@ -1,3 +1,6 @@
+// Packs the finished trees of all tasks into arrays, in preorder, and computes what the nodes show:
+// values, weights, impurities and thresholds. Where statistics are on a grid, values come from the
+// exact sums of the leaves.
 #include "packed_trees.hpp"
 
 #include <algorithm>
@@ -26,21 +29,20 @@ class Packer {
     std::size_t place;  // among all children of its tree
   };
   static constexpr std::size_t kManyValues = 64;
-  static constexpr std::size_t kAhead = 8;  // sums lie scattered: those that come soon are fetched
+  static constexpr std::size_t kAhead = 8;  // sums are scattered in memory, so they are prefetched
   const Problem& p;
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
   const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
-  std::size_t size = 0, room = 0;  // nodes of all trees so far; those that there is room for
+  std::size_t size = 0, room = 0;  // nodes so far; nodes with allocated room
   std::vector<Child> todo;
-  Numbers<const std::int64_t*> sums;  // exact ones, of the nodes of a tree that are leaves
-  std::vector<std::int64_t> own;      // of subtrees that wait for their parents
+  Numbers<const std::int64_t*> sums;  // [node] exact sums of the leaves of a tree
+  std::vector<std::int64_t> pending;  // sums of subtrees whose parents are still to come
 
  public:
   Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
 
-  // Values of many classes are by far the largest array: it gets the room that it needs, and no
-  // more.
+  // Values of many classes are by far the largest array, so it gets exactly the room that it needs.
   void reserve_values(const Node* const* roots) {
     if (width < kManyValues) return;
     std::size_t n = 0;
@@ -54,8 +56,8 @@ class Packer {
     invite_huge_pages(out.value.data(), n * width * sizeof(double));
   }
 
-  // The nodes of a tree in preorder: from a node to its first child, and from a leaf to the child
-  // that has been waiting for the shortest time.
+  // Writes the nodes of a tree in preorder. `todo` is a stack of the children that are still to be
+  // written.
   void add(const Node& root) {
     const std::size_t first = size, n_trees = out.node_start.size() - 1;
     const std::size_t first_child = first - n_trees, first_branch = out.branches.size();
@@ -105,7 +107,7 @@ class Packer {
     if (Q) write_sums(first, out.first_child.data() + first + n_trees);
   }
 
-  // Room for that many trees like the first, which is the largest of a cross-validation.
+  // Allocates room for n_trees trees like the first, which is the largest of a cross-validation.
   void reserve(std::size_t n_trees) {
     if (width < kManyValues) make_room(size * n_trees + size / 8);
     out.children.resize(room);
@@ -156,8 +158,8 @@ class Packer {
     out.impurity[at] = p.criterion->impurity(value, p.n_classes, weight);
   }
 
-  // Exact sums of all nodes, from those at the leaves, and what follows from them. Backwards: a
-  // node comes after its children.
+  // Adds up the exact sums of all nodes from the leaves and writes their values. Backwards, because
+  // children come after their parents.
   void write_sums(std::size_t first, const std::int64_t* children_at) {
     std::size_t waiting = 0;
     for (std::size_t i = size - first; i-- > 0;) {
@@ -167,11 +169,11 @@ class Packer {
       if (n) {
         waiting -= n - 1;
       } else {
-        if (own.size() <= waiting * Q) own.resize(2 * (waiting + 1) * Q);
+        if (pending.size() <= waiting * Q) pending.resize(2 * (waiting + 1) * Q);
         target = target_of(sums[i]);
         waiting++;
       }
-      std::int64_t* to = own.data() + (waiting - 1) * Q;
+      std::int64_t* to = pending.data() + (waiting - 1) * Q;
       const std::int64_t times = target ? out.n_rows[first + i] : 1;
       for (std::size_t q = 0; q < Q && !n; q++) to[q] = times * sums[i][q];
       for (std::size_t child = 1; child < n; child++)
@@ -180,31 +182,33 @@ class Packer {
     }
   }
 
-  // The target of a leaf whose sums are the digits of a row; null for others.
+  // The target of a leaf whose sums are the digits of one row; null for other leaves.
   const double* target_of(const std::int64_t* exact) const {
     const auto address = [](const std::int64_t* digit) {
       return reinterpret_cast<std::uintptr_t>(digit);
     };
-    const std::size_t bytes = static_cast<std::size_t>(p.exact.width) * sizeof *exact,
-                      place = address(exact) - address(p.exact.digits);
+    const std::size_t bytes = static_cast<std::size_t>(p.exact.width) * sizeof *exact;
+    const std::size_t place = address(exact) - address(p.exact.digits);
     if (place >= p.n_rows * bytes) return nullptr;
     return p.target + (place >> 32
                            ? place / bytes
                            : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
-  // target: that of all rows, or null; parted: into two children
-  void write_value(const double* target, const std::int64_t* exact, std::size_t at, bool parted) {
-    double *value = out.value.data() + at * width, &weight = out.weight[at],
-           &impurity = out.impurity[at];
+  // target: of all rows of the node, or null; two_children: the node is split in two
+  void write_value(const double* target, const std::int64_t* exact, std::size_t at,
+                   bool two_children) {
+    double* value = out.value.data() + at * width;
+    double& weight = out.weight[at];
+    double& impurity = out.impurity[at];
     weight =
         p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
     if (!p.n_classes) {
-      if (parted && weight == 2 && !p.weight && !p.multiplicity &&
+      if (two_children && weight == 2 && !p.weight && !p.multiplicity &&
           moments_of_two(value[1], value[2], value[0], impurity))
         return;
       impurity = target ? 0 : exact_variance(p.exact, exact);
-      value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // never −0
+      value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // + 0.0: never −0
       return;
     }
     const DigitGrid& grid = p.exact.grid[0];

@@ -1,4 +1,4 @@
-// The arrays of crosscut.forest.forest.Packed.
+// The arrays of finished trees, as crosscut.forest.forest.Packed has them.
 #pragma once
 #include <memory>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace crosscut {
 
-// Room that is written before it is read: it need not be cleared.
+// An allocator that does not clear memory, for arrays that are written before they are read.
 template <class T>
 struct Uncleared : std::allocator<T> {
   template <class U>

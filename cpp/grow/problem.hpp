@@ -1,5 +1,5 @@
-// What goes into growing and what comes out: plain data, shared by the binding and by every build
-// of the kernels.
+// The input and output of growing: plain data, shared by the binding and by every build of the
+// kernels.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +10,16 @@
 
 namespace crosscut {
 
-constexpr int kLanes = 16;  // tasks of a block travel in at most this many lanes...
-// ...and the last lane's cell is kept for rows that every task trains on
-constexpr int kBlockTasks = 15;
+constexpr int kLanes = 16;       // of a bundle
+constexpr int kBlockTasks = 15;  // one lane is spare: the cell of rows that train every task
 
 struct Column {
   bool nominal, has_missing;
-  // some neighbouring values differ by no more than the gap rule's 1e-7
-  bool close;
+  bool close;                  // some neighbouring values differ by at most 1e-7 (the gap rule)
   std::uint32_t n_values;      // ranks are 0..n_values-1; a missing value has rank n_values
   std::uint32_t n_coarse;      // coarse codes are 0..n_coarse-1; missing is n_coarse
   const std::uint32_t* ranks;  // [n_rows]
-  const std::uint8_t* coarse;  // [n_rows]; nominal columns: the ranks, null if they do not fit
+  const std::uint8_t* coarse;  // [n_rows]; nominal: the ranks, null if they need more than a byte
   const std::uint32_t* coarse_first;  // [n_coarse + 1] first rank of every coarse interval
   const float* values;                // [n_values] ascending, null for nominal columns
   const double* edges;                // binned mode: threshold after each bin; null otherwise
@@ -43,12 +41,11 @@ struct Target {
   const std::int32_t* classes;  // [n_rows], classification
   const double* weight;         // [n_rows] on the grid, null when every row counts once
   const double* product;        // [n_rows] on the grid, regression
-  const double* target;         // [n_rows] regression targets, to tell pure nodes
+  const double* target;         // [n_rows] regression targets, to find pure nodes
   ExactRows exact;
   double least_weight;                   // on the grid
   bool weight_rounded, product_rounded;  // the grid is coarser than the numbers
-  // means on the grid that are farther apart are different doubles, too; infinity if that is not
-  // known
+  // means that differ by more than this on the grid are different doubles; infinity if unknown
   double mean_step;
 };
 
@@ -59,53 +56,48 @@ struct Tasks {
   const std::uint8_t* multiplicity;  // [n_tasks][n_rows] or null
   const std::uint8_t* features;      // [n_tasks][n_features] or null
   const TaskLimits* limits;          // [n_tasks]
-  // [n_tasks] weight that a decrease of impurity is a share of; null: that of the root
+  // [n_tasks] weight that a decrease of impurity is divided by; null: the weight of the root
   const double* totals;
 };
 
 struct Growth {
   const Criterion* criterion;
   bool multiway;
-  bool bundling, two_resolutions;  // off only to compare: paper's identical tests; full scans
+  bool bundling, two_resolutions;  // switched off only for comparisons
   std::size_t local_rows;          // bundles up to this size finish in a local copy
 };
 
 struct Problem : Table, Target, Tasks, Growth {
-  bool counted() const {
-    return n_classes && !weight && !multiplicity;
-  }  // class statistics are plain row counts
-  bool on_grid() const {
-    return !n_classes || weight;
-  }  // statistics are not counts: what they leave open is decided exactly
-  int n_sums() const {
-    return n_classes ? n_classes * exact.width : exact.width;
-  }  // digits of a node's exact sums
+  // class statistics are row counts
+  bool counted() const { return n_classes && !weight && !multiplicity; }
+  // statistics are sums on a grid; exact sums decide where the grid rounded
+  bool on_grid() const { return !n_classes || weight; }
+  // digits of a node's exact sums
+  int n_sums() const { return n_classes ? n_classes * exact.width : exact.width; }
   int n_threads;
-  bool (*poll)(void*, double);  // called by the calling thread now and then; true means stop
+  bool (*poll)(void*, double);  // called by the main thread now and then; true means stop
   void* poll_argument;
 };
 
 constexpr int kLevels = 64;  // deeper levels are counted with the last
-// What was done on a level. Without threads the numbers depend on the problem only, except that a
-// few more cuts pass the fast comparison where more of them are evaluated together. Tests guard
-// them, so that lost work is noticed.
-#define CROSSCUT_COUNTS(X)                                                                      \
-  X(bundles)        /* and nodes of single tasks */                                             \
-  X(rows)           /* of all bundles */                                                        \
-  X(cuts)           /* evaluated by running statistics, by sets of rows or by sums of values */ \
-  X(lane_cuts)      /* of these, in sorted lists by lanes of cuts */                            \
-  X(lane_subsets)   /* subsets of categories, evaluated by lanes */                             \
-  X(exact)          /* tests evaluated by the formula that decides, or by exact sums */         \
-  X(intervals)      /* opened, to look at the cuts inside */                                    \
-  X(fold_rows)      /* rows of large bundles that are counted once for all tasks but one */     \
-  X(own_codes)      /* rows whose codes were copied */                                          \
-  X(neighbour_rows) /* rows read to find the values around cuts */                              \
-  X(lists)          /* sorted lists split */                                                    \
-  X(moved)          /* their entries */                                                         \
-  X(coded_columns)  /* searched by bits of rows or sums of values, without a list */            \
-  X(few_nodes)      /* nodes finished by sets of rows */                                        \
-  X(known_nodes)    /* nodes whose subtree another task had grown */                            \
-  X(xlogs)          /* values of v·log2(v) in the table of small counts */
+// The work done on each level. With one thread the counts depend only on the problem, except that
+// wider vectors let a few more cuts pass the fast comparison. Tests guard the counts, so that lost
+// accelerations are noticed.
+#define CROSSCUT_COUNTS(X)                                                                     \
+  X(bundles)       /* including nodes of single tasks */                                       \
+  X(rows)          /* in all bundles */                                                        \
+  X(cuts)          /* evaluated by running statistics, by sets of rows or by sums of values */ \
+  X(lane_cuts)     /* of these, evaluated by lanes of cuts */                                  \
+  X(exact)         /* tests evaluated by the formula that decides, or by exact sums */         \
+  X(intervals)     /* opened, to search the cuts inside */                                     \
+  X(fold_rows)     /* rows of large bundles that are counted once for all their tasks */       \
+  X(own_codes)     /* rows whose codes were copied */                                          \
+  X(lists)         /* sorted lists split */                                                    \
+  X(moved)         /* their entries */                                                         \
+  X(coded_columns) /* searched by bits of rows or sums of values, without a list */            \
+  X(few_nodes)     /* nodes finished by sets of rows */                                        \
+  X(known_nodes)   /* nodes whose subtree another task had grown */                            \
+  X(xlogs)         /* entries in the table of v·log2(v) */
 
 struct LevelCounts {
 #define CROSSCUT_COUNT(name) std::uint64_t name;

@@ -1,4 +1,4 @@
-// A run: what all threads share, what one thread owns, and the nodes they leave behind.
+// The state of a run: what all threads share (Run) and what one thread owns (Worker).
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// a part of a bundle's rows has at least so many; how many parts there are at most
+// threads share the rows of a bundle in parts of at least kSharedRows rows, at most kMostParts
 constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;
-constexpr int kListClasses = 16;  // classes that an entry of a list can name
+constexpr int kListClasses = 16;  // the most classes that a list entry can name
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-// Which running statistics serve a run (criteria/running_statistics.hpp).
+// The running statistics of a run (criteria/running_statistics.hpp).
 enum class Family { binary_gini, many_gini, weighted_gini, any_classes, moments };
 
 inline Family family_of(const Problem& p) {
@@ -32,30 +32,30 @@ inline Family family_of(const Problem& p) {
   throw std::logic_error("unknown running statistics");
 }
 
-// What the grid of a node's sums is like, for the error of a quality (CriterionType::error).
+// Rounding of a node's sums on the grid, from which a criterion computes the error of a quality.
 struct GridOfNode {
   double weight;   // of the node
-  double least;    // weight of a row, at least
-  double off;      // a weight is off by this share, at most
-  double formula;  // rounding of the formula, relative
-  // products are off by half a unit, and by the rounding of w·(y − c), which adds up to 1
+  double least;    // least weight of a row
+  double off;      // largest relative error of a weight
+  double formula;  // relative rounding error of the formula
+  // products have an error of half a unit plus the rounding of w·(y − c), at most 1 in all
   bool product_rounded;
 };
 
 struct Run {
   const Problem& p;
   Quality quality;
-  bool counted;   // class statistics are plain row counts
+  bool counted;   // class statistics are row counts
   bool weighted;  // rows have grid weights or multiplicities
-  // statistics only propose tests: those within `margin` of the best are compared exactly
+  // statistics only propose tests: candidates within `margin` of the best are compared exactly
   bool on_grid;
   const Family family;
-  bool shares;      // tasks with the same rows at a node have the same subtree (memo.hpp)
-  bool remembers;   // ... also in another block
-  bool few_valued;  // most columns are numbers of which there are few
-  bool all_bits;    // all columns have so few values that no local table needs lists (row_bits.hpp)
+  bool shares;                // tasks share the subtrees of nodes with the same rows (memo.hpp)
+  bool shares_across_blocks;  // ... also between blocks
+  bool few_valued;            // most columns are numeric with few values
+  bool all_bits;  // no local table needs lists: all columns have few values (row_bits.hpp)
   std::atomic<int> halt{0};
-  // training rows, over all tasks, that have reached their leaves, or are part of the way there
+  // training rows of all tasks that have reached a leaf, counting rows on their way in part
   std::atomic<u64> rows_done{0};
 
   explicit Run(const Problem& problem)
@@ -66,20 +66,19 @@ struct Run {
         on_grid(problem.on_grid()),
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
-        remembers(problem.n_tasks > kBlockTasks) {
-    int few = 0;
-    for (int f = 0; f < problem.n_features; f++)
-      few += !problem.columns[f].nominal && problem.columns[f].n_values <= 32;
-    few_valued = 2 * few > problem.n_features;
+        shares_across_blocks(problem.n_tasks > kBlockTasks) {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
+    int few = 0;
     u64 values = 0, most = 0;
-    for (int f = 0; f < problem.n_features; f++) {
-      const u64 own = problem.columns[f].n_values + problem.columns[f].has_missing;
-      values += own;
-      most = own > most ? own : most;
+    for (const Column* c = problem.columns; c < problem.columns + problem.n_features; c++) {
+      few += !c->nominal && c->n_values <= 32;
+      const u64 n_values = c->n_values + c->has_missing;
+      values += n_values;
+      most = std::max(most, n_values);
     }
-    // Measured: lanes of tasks that part ways take as long per row and column as a lone task for
-    // some 32 bits.
+    few_valued = 2 * few > problem.n_features;
+    // Measured: per row and column, lanes whose tasks differ take as long as a single task takes
+    // for some 32 bits.
     all_bits =
         most <= 128 && !off(Acceleration::row_bits) && counted && shares &&
         problem.n_classes <= kListClasses &&
@@ -89,11 +88,10 @@ struct Run {
   const Criterion& criterion() const { return *p.criterion; }
   bool counts_gini() const { return family == Family::binary_gini || family == Family::many_gini; }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }
-  bool decides() const {
-    return !p.n_classes && !rounded();
-  }  // statistics of a regression are exact
-  // How far two qualities of a node may be apart, at most, for the exact ones to be in another
-  // order. n rows have weight n·least or more.
+  // the statistics of a regression are exact
+  bool decides() const { return !p.n_classes && !rounded(); }
+  // If the qualities of two tests of a node differ by more than this, so do the exact ones, in the
+  // same direction. n rows have a weight of at least n·least.
   double margin(const double* node, double q) const {
     const double off = p.weight_rounded ? 1 / p.least_weight : 0;
     if (off > 0.0625) return std::numeric_limits<double>::infinity();
@@ -101,8 +99,8 @@ struct Run {
                           p.product_rounded};
     return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
   }
-  // 32 bits that say all a scan needs of a row: its mask below, the mask of class 1 or the class
-  // above
+  // Packs what a scan needs to know of a row: its mask (low bits), and its class or the mask of
+  // class 1.
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
     return mask | (family == Family::binary_gini ? (cls ? mask << 16 : 0) : cls << 16);
   }
@@ -113,20 +111,19 @@ constexpr int kManyClasses = 64, kPureRows = 8;
 struct Worker {
   Run& run;
   int block = 0;
-  bool caller = false;  // the thread that may ask Python about signals
+  bool caller = false;  // the main thread, which may poll Python
   Arena scratch, nodes;
   Memo memo;
   LevelCounts levels[kLevels] = {};
   double root_total[kLanes] = {};  // weight of each task's training rows
   double* pure = nullptr;          // [kPureRows][2 K]
-  IdleThreads* threads = nullptr;  // those that refine a block together; null: this one alone
+  IdleThreads* threads = nullptr;  // the threads of this block; null: only this one
   Worker** team = nullptr;         // their workers
-  int me = 0;                      // this one's number among them
+  int me = 0;                      // this worker's number in the team
 
   explicit Worker(Run& r) : run(r) {}
 
-  // Shares work with idle threads: body(worker, parts) takes parts, numbered from 0 to n − 1, until
-  // none is left.
+  // Shares n parts of work with idle threads. body(worker, parts) takes parts until none is left.
   template <class Body>
   void share(int n, const Body& body) {
     const auto work = [&](Worker& w, Parts& parts) {
@@ -140,14 +137,14 @@ struct Worker {
     parts.start(n);
     work(*this, parts);
   }
-  // Into how many parts n rows are worth dividing now; the first row of each is a multiple of 64.
+  // The number of parts worth making of n rows now. Each part starts at a multiple of 64.
   int parts_of(u32 n) const {
-    const u32 idle = threads ? static_cast<u32>(threads->n_idle()) : 0,
-              most = 2 * (idle + 1) < kMostParts ? 2 * (idle + 1) : kMostParts;
+    const u32 idle = threads ? static_cast<u32>(threads->n_idle()) : 0;
+    const u32 most = 2 * (idle + 1) < kMostParts ? 2 * (idle + 1) : kMostParts;
     const u32 parts = n / kSharedRows < most ? n / kSharedRows : most;
     return idle && parts > 1 ? static_cast<int>(parts) : 1;
   }
-  // body(worker, begin, end, part) for parts that cover the rows 0..n
+  // Calls body(worker, begin, end, part) for parts that cover the rows 0..n.
   template <class Body>
   void share_rows(u32 n, int n_parts, const Body& body) {
     const auto first = [&](int i) {
@@ -164,7 +161,7 @@ struct Worker {
   void share_rows(u32 n, const Body& body) {
     share_rows(n, parts_of(n), [&](Worker&, u32 begin, u32 end, int) { body(begin, end); });
   }
-  // from[row(0)], …, from[row(n − 1)]; null if there is no such column of numbers.
+  // Copies from[row(0)], …, from[row(n − 1)]; null if `from` is.
   template <class Row>
   const double* gathered(const double* from, u32 n, Row row) {
     if (!from) return nullptr;
@@ -174,9 +171,8 @@ struct Worker {
     });
     return to;
   }
-  // Writes those rows that are wanted one after the other: write(begin, end, at) writes those of
-  // begin..end, the first at place `at`, and returns how many there are; count(begin, end) only
-  // counts them.
+  // Packs selected rows one after the other. count(begin, end) counts the selected rows of a range;
+  // write(begin, end, at) writes them from place `at` and returns how many there are.
   template <class Count, class Write>
   u32 pack_rows(u32 n, const Count& count, const Write& write) {
     const int n_parts = parts_of(n);
@@ -190,6 +186,12 @@ struct Worker {
   }
 
   LevelCounts& level(int depth) { return levels[depth < kLevels ? depth : kLevels - 1]; }
+  LevelCounts& count_visit(int depth, u32 n_rows) {
+    LevelCounts& counts = level(depth);
+    counts.bundles++;
+    counts.rows += n_rows;
+    return counts;
+  }
   void poll() {
     if (caller && run.p.poll &&
         run.p.poll(run.p.poll_argument,
@@ -198,10 +200,11 @@ struct Worker {
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
   template <class T>
-  T* keep(std::size_t n) {  // what nodes refer to
+  T* keep(std::size_t n) {  // memory of nodes and their arrays
     return nodes.take<T, 16>(n);
   }
-  // Statistics of n rows of class c, n <= kPureRows: part of a line of zeros around one n.
+  // Prepares pure_stats(): statistics of n <= kPureRows rows of one class, as a window into a line
+  // of zeros around one n.
   void prepare_pure() {
     const auto K = static_cast<std::size_t>(run.K());
     if (pure) return;
@@ -210,7 +213,7 @@ struct Worker {
     for (std::size_t n = 0; n < kPureRows; n++) pure[2 * K * n + K] = static_cast<double>(n + 1);
   }
   double* pure_stats(int c, int n) const { return pure + (2 * n - 1) * run.K() - c; }
-  Node* new_nodes(int n, int depth) {  // leaves, whose statistics are still to be given
+  Node* new_nodes(int n, int depth) {  // leaves; the caller sets their statistics
     Node* made = keep<Node>(static_cast<std::size_t>(n));
     for (Node* x = made; x < made + n; x++) {
       x->n_rows = 0;
@@ -222,7 +225,7 @@ struct Worker {
   }
 };
 
-// scikit-learn's gap rule: neighbours closer than this are not parted (float arithmetic)
+// scikit-learn's gap rule: values closer than this are not separated (float arithmetic)
 inline bool apart(float a, float b) { return a + 1e-7f < b; }
 
 inline double seconds_now() {

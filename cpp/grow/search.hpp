@@ -1,17 +1,17 @@
-// The search for the best tests of a bundle: the best of every lane so far, and what searches of
-// large and small bundles share.
+// The best test of every lane so far (Best), and what the searches of large and small bundles share
+// (Search).
 #pragma once
 #include "bundle.hpp"
 #include "nominal.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Columns of tests that the grid cannot tell from the best one.
+// Columns with tests that the grid cannot distinguish from the best one.
 struct Rivals {
   static constexpr int kMost = 16;
-  bool contested = false;  // they are not all the same split of the rows
-  bool keep = false;       // some are to be looked at whatever the best is
-  int n = 0;               // kMost + 1: too many to name
+  bool contested = false;  // they split the rows in different ways
+  bool keep = false;       // some must be compared whatever the best test is
+  int n = 0;               // kMost + 1: too many to list
   int column[kMost];
   void add(int f) {
     for (int i = 0; i < n && n <= kMost; i++)
@@ -27,21 +27,21 @@ struct Rivals {
   }
 };
 
-// The best test of every lane so far: highest quality, then lowest feature, then lowest key (the
-// order within a feature).
+// The best test of every lane so far. Ties go to the lowest feature, then to the lowest key (the
+// order of the tests of a column).
 struct Best {
   const Run& run;
   const Bundle& bundle;
   double q[kLanes];
-  // what a test needs to be worth a look: no exact quality below can be the best
+  // a test below this cannot be the best, even by exact sums
   double lowest[kLanes];
   int feature[kLanes];
   u64 key[kLanes];
   i64 n_left[kLanes];
   double* left;  // [lane][K], numeric tests only
   int K;
-  Rivals* rivals;             // [lane], where statistics only propose tests
-  std::int32_t* map[kLanes];  // nominal tests that were decided exactly: the branch of every rank
+  Rivals* rivals;             // [lane]; only if statistics only propose tests
+  std::int32_t* map[kLanes];  // nominal tests decided exactly: [rank] branch
 
   Best(Worker& w, const Bundle& b)
       : run(w.run),
@@ -54,8 +54,8 @@ struct Best {
       feature[t] = -1;
       key[t] = 0;
       map[t] = nullptr;
+      if (rivals) rivals[t] = Rivals{};
     }
-    for (int t = 0; t < b.n && rivals; t++) rivals[t] = Rivals{};
   }
   void merge(const Best& from) {
     for (int k = 0; k < bundle.n; k++) {
@@ -107,7 +107,7 @@ struct Best {
   }
 };
 
-// Order of the tests of a numeric column: missing right, present | missing, missing left; then the
+// Order of the tests of a numeric column: missing right, present | missing, missing left; then by
 // cut.
 enum : u64 { kMissingRight = 0, kPresence = 1, kMissingLeft = 2 };
 constexpr u64 numeric_key(u64 phase, u32 cut) { return phase << 40 | cut; }
@@ -119,7 +119,7 @@ constexpr bool goes_left(u32 rank, u64 key, u32 missing_rank) {
                               : phase_of(key) == kPresence || rank <= cut_of(key);
 }
 
-// Do two tests part lane k's rows alike, or mirrored where that makes no difference?
+// Do two tests split lane k's rows alike, or mirrored if the criterion does not distinguish that?
 template <class Rows>
 bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, int g, u64 other) {
   const Rows& rows = *static_cast<const Rows*>(of_bundle);
@@ -135,12 +135,12 @@ bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, i
   return true;
 }
 
-// A lane's missing rows in the column being searched, and what a cut means for it: without own
-// values above the cut "missing right" is the test "present | missing"; without own values below it
-// "missing left" is that test mirrored, which is no candidate.
+// The missing rows of every lane in the current column, and what they mean for a cut. If no value
+// of the task is above the cut, "missing right" is the test "present | missing". If no value is
+// below it, "missing left" is that test mirrored and not allowed.
 struct MissingRows {
   i64 n[kLanes] = {};
-  CC_INLINE bool meaning(int k, i64 left, i64 rows, u64& key) const {
+  CC_INLINE bool admissible(int k, i64 left, i64 rows, u64& key) const {
     if (!n[k]) return true;
     if (phase_of(key) == kMissingLeft) return left != n[k];
     if (phase_of(key) == kMissingRight && left == rows - n[k]) key = numeric_key(kPresence, 0);
@@ -148,15 +148,15 @@ struct MissingRows {
   }
 };
 
-// What a scan reads of the rows of a bundle. A row is described by 32 bits `info`: its mask below,
-// and above it the mask of class 1 (two classes) or the class.
+// The arrays that a scan reads, by row. info: the mask of a row in the low bits; above it the
+// class, or for two classes the mask of class 1.
 struct ScanRows {
   const u32* info;
   const double *weight, *product;
   const u8* times;  // [row][kLanes] or null
 };
 
-// 1, or how often the row counts, in the lanes of the mask; 0 elsewhere
+// The multiplicity of a row (1 without multiplicities) in the lanes of the mask; 0 elsewhere.
 template <class T, int W>
 CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
   Vec<T, W> m = ones<T, W>(mask);
@@ -167,7 +167,7 @@ CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
   return m;
 }
 
-// P is one of running_statistics.hpp: the running statistics of a scan.
+// P: the running statistics of the scan (criteria/running_statistics.hpp).
 template <class P>
 struct Search {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
@@ -176,7 +176,7 @@ struct Search {
   const Bundle& bundle;
   Best& best;
   P p;
-  P* other = nullptr;  // another scan's, which has to learn of better tests, too
+  P* other = nullptr;  // the statistics of a second scan, which share the limits
   double* stats;
   LevelCounts& work;
   MissingRows missing_rows;
@@ -195,7 +195,7 @@ struct Search {
         stats(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))),
         work(worker.level(b.depth)) {}
 
-  // The lanes in which a cut may beat the best test.
+  // The lanes in which the current cut may beat the best test.
   template <class State>
   CC_INLINE static u32 may_beat(State& state) {
     return off(Acceleration::fast_comparison) ? ~0u : state.promising();
@@ -204,26 +204,26 @@ struct Search {
     p.lower(best, k);
     if (other) other->lower(best, k);
   }
-  // The cut that a scan has reached, by the exact formula.
-  __attribute__((noinline)) void judge(const P& state, u32 lanes, int f, u64 key) {
+  // Evaluates the current cut of a scan with the exact formula.
+  __attribute__((noinline)) void evaluate(const P& state, u32 lanes, int f, u64 key) {
     work.exact += static_cast<u64>(__builtin_popcount(lanes));
     each_bit(lanes, [&](int k) {
       u64 order = key;
       const i64 left = state.rows_left(k);
-      if (!missing_rows.meaning(k, left, bundle.node[k]->n_rows, order)) return;
+      if (!missing_rows.admissible(k, left, bundle.node[k]->n_rows, order)) return;
       state.left(k, stats);
       if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats))
         lower(k);
     });
   }
-  // A cut with the statistics `stats`, which are on the grid. The same split of the rows is a tie
-  // on any grid.
+  // Proposes a cut with the statistics `stats`, which are on the grid. The same split of the rows
+  // is a tie on any grid.
   bool propose(int k, int f, u64 order, i64 n) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
     const double q = w.run.quality.binary(stats, node.stats);
     Rivals& rivals = best.rivals[k];
-    // rounding may hide a gain
+    // Rounding may have hidden a gain.
     if (q == kNever && w.run.p.weight_rounded) {
       rivals.contested = rivals.keep = true;
       rivals.add(f);
@@ -238,19 +238,19 @@ struct Search {
     } else if (!rivals.contested) {
       rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
-    // is there a gain at all?
+    // Whether there is any gain needs exact sums.
     rivals.contested |= w.run.p.weight_rounded && w.run.criterion().needs_gain;
     rivals.add(f);
     return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }
-  // Statistics that are not rounded decide at once.
+  // Statistics without rounding decide at once.
   bool precedes(int k, int f, u64 order) const {
     const int c = compare_tests(bundle.node[k]->stats, stats, best.left + k * best.K);
     return c > 0 ||
            (c == 0 && (f < best.feature[k] || (f == best.feature[k] && order < best.key[k])));
   }
-  // Does a cut part lane k's rows as the best test does? Two rows can be parted in one way only,
-  // and cuts of one column that leave as many rows on the left leave the same.
+  // Does a cut split lane k's rows as the best test does? Two rows can be split in one way only.
+  // Cuts of one column with the same number of rows on the left are the same.
   bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
     if (bundle.node[k]->n_rows == 2 && w.run.criterion().mirrors) return true;
     if (w.run.p.columns[f].nominal) return false;
@@ -259,31 +259,31 @@ struct Search {
     return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k],
                                                           best.key[k], f, order));
   }
-  // Are the statistics those of the best test, perhaps mirrored? (Some formulas then round
-  // otherwise.)
+  // Are the statistics those of the best test, or mirrored if the criterion does not distinguish
+  // that?
   bool alike(int k, i64 n) const {
-    const double *mine = best.left + k * best.K, *node = bundle.node[k]->stats;
+    const double *best_left = best.left + k * best.K, *node = bundle.node[k]->stats;
     if (w.run.p.columns[best.feature[k]].nominal) return false;
-    bool same = n == best.n_left[k],
-         mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
+    bool same = n == best.n_left[k];
+    bool mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
     for (int c = 0; c < best.K; c++) {
-      same &= stats[c] == mine[c];
-      mirrored &= stats[c] == node[c] - mine[c];
+      same &= stats[c] == best_left[c];
+      mirrored &= stats[c] == node[c] - best_left[c];
     }
     return same || mirrored;
   }
-  // A nominal column: lane k's statistics, [n_categories][K], and rows per category; single, exact:
-  // see sort_by_mean.
+  // Evaluates a nominal column, given lane k's statistics per category, [n_categories][K], and the
+  // rows n of each. single, exact: see sort_by_mean.
   template <class Single, class Exact, class Worth = Always>
-  void judge_nominal(int k, int f, const double* table, const i64* n, u32 n_categories,
-                     Single single, Exact exact, Worth worth = {}) {
+  void evaluate_nominal(int k, int f, const double* table, const i64* n, u32 n_categories,
+                        Single single, Exact exact, Worth worth = {}) {
     if constexpr (requires { p.worth(k, table); }) {
       if (!w.run.p.multiway && !w.run.weighted && !(limits_of(w, bundle, k).min_decrease > 0))
-        return judge_prefixes(k, f, table, n, n_categories, single, exact);
+        return evaluate_prefixes(k, f, table, n, n_categories, single, exact);
     }
     const NominalChoice choice =
         choose_nominal(w.run, work, table, n, static_cast<int>(n_categories), *bundle.node[k],
-                       bundle.min_leaf[k], w.scratch, best.q[k], worth);
+                       bundle.min_leaf[k], w.scratch, worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q;
@@ -292,10 +292,10 @@ struct Search {
     best.key[k] = choice.key;
     lower(k);
   }
-  // Regression: the prefixes of the categories by mean.
+  // Regression: evaluates the prefixes of the categories in the order of their means.
   template <class Single, class Exact>
-  void judge_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories,
-                      Single single, Exact exact) {
+  void evaluate_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories,
+                         Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     Category* order = w.scratch.take<Category>(n_categories);
     const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single,
@@ -314,9 +314,9 @@ struct Search {
     }
     w.scratch.release(mark);
   }
-  // The order of categories depends on sums, so that it is left to exact ones; prefixes that are
-  // too small for a leaf in one order may be large enough in another, with several classes they may
-  // be much better, and means that round to the same number are in the order of codes.
+  // Proposes the best test of a nominal column. The order of categories depends on sums, so exact
+  // sums must decide it. In another order a prefix may become large enough for a leaf or, with
+  // several classes, much better; means that round to the same number keep the order of codes.
   bool rival(int k, int f, double q) {
     const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes != 2)) ||
                         (q == kNever && w.run.p.weight_rounded);
@@ -329,17 +329,19 @@ struct Search {
     rivals.add(f);
     return true;
   }
-  // The lanes whose own neighbours around a cut between the places a and b = a + 1 or later are far
-  // enough apart (gap rule). Places are entries of a list or bins, `first` to `last`; own(x, k):
-  // does lane k have rows there? low, high: a place's last and first value.
-  template <class Own, class Low, class High>
-  static u32 parted(u32 lanes, u32 a, u32 b, u32 first, u32 last, Own own, Low low, High high) {
+  // Gap rule. Returns the lanes whose own values on both sides of a cut are far enough apart. The
+  // cut is between the places a and b > a, which are list entries or bins from `first` to `last`.
+  // has_rows(x, k): does lane k have rows at place x? low, high: the last and the first value of a
+  // place.
+  template <class HasRows, class Low, class High>
+  static u32 separable(u32 lanes, u32 a, u32 b, u32 first, u32 last, HasRows has_rows, Low low,
+                       High high) {
     if (apart(low(a), high(b))) return lanes;
     u32 ok = 0;
     each_bit(lanes, [&](int k) {
       u32 x = a, y = b;
-      while (x > first && !own(x, k)) x--;
-      while (y < last && !own(y, k)) y++;
+      while (x > first && !has_rows(x, k)) x--;
+      while (y < last && !has_rows(y, k)) y++;
       ok |= static_cast<u32>(apart(low(x), high(y))) << k;
     });
     return ok;

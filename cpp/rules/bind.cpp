@@ -1,3 +1,4 @@
+// Python's RuleTable: checks all arguments, and keeps the buffers of its searches.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -21,7 +22,7 @@ Kind kind_of(const std::string& name) {
   if (name == "linear") return Kind::linear;
   if (name == "foil") return Kind::foil;
   if (name == "entropy") return Kind::entropy;
-  throw std::invalid_argument("kind is " + name + "; it has to be ratio, linear, foil or entropy");
+  throw std::invalid_argument("kind is " + name + "; it must be ratio, linear, foil or entropy");
 }
 
 const std::array<std::string, 4> operators{"<=", ">", "=", "!="};  // by Operator
@@ -35,7 +36,7 @@ class RuleTable {
     table_.n_rows = ranks.shape(1);
     need(table_.n_rows > 0 && table_.n_rows < (std::size_t{1} << 31),
          "ranks needs at least one row, and fewer than 2^31");
-    need(n_classes >= 1 && n_classes <= 256, "n_classes has to be from 1 to 256");
+    need(n_classes >= 1 && n_classes <= 256, "n_classes must be from 1 to 256");
     need(n_values.size() == table_.n_features && nominal.size() == table_.n_features,
          "n_values and nominal need one entry per column");
     need(codes.size() == table_.n_rows, "codes needs one entry per row");
@@ -67,7 +68,7 @@ class RuleTable {
     memory_.emplace(table_);
   }
 
-  // The conditions of each rule that was found: feature, operator and threshold or category.
+  // Returns the conditions of each rule: feature, operator, and threshold or category.
   std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> search(
       Matrix<std::uint64_t> rows, Array<std::int32_t> targets, Matrix<double> a, Array<double> b,
       Array<double> least_weight, Array<double> significance, const std::string& kind, bool greedy,
@@ -78,16 +79,16 @@ class RuleTable {
              significance.size() == n && a.shape(0) == n && a.shape(1) == table_.n_classes,
          "targets, a, b, least_weight and significance need one entry per search, a also one per "
          "class");
-    need(width >= 1 && max_length >= 0, "width has to be positive and max_length not negative");
+    need(width >= 1 && max_length >= 0, "width must be positive and max_length not negative");
     std::vector<Search> searches;
     for (std::size_t s = 0; s < n; s++) {
       const std::int32_t target = targets.data()[s];
       need(target >= -1 && target < static_cast<std::int32_t>(table_.n_classes),
            "targets names an unknown class");
       need((target < 0) == (targets.data()[0] < 0),
-           "targets has to be -1 for all searches or for none");
+           "targets must be -1 for all searches or for none");
       need((significance.data()[s] > 0) == (significance.data()[0] > 0),
-           "significance has to be positive for all searches or for none");
+           "significance must be positive for all searches or for none");
       searches.push_back({checked(rows.data() + s * table_.words), target,
                           a.data() + s * table_.n_classes, b.data()[s], least_weight.data()[s],
                           significance.data()[s]});
@@ -97,13 +98,13 @@ class RuleTable {
       need(settings.kind == Kind::foil ? targets.data()[0] >= 0
                                        : settings.kind != Kind::entropy || targets.data()[0] < 0,
            "kind foil needs targets, entropy must not have them");
-    std::vector<std::vector<Condition>> found;
+    std::vector<std::vector<Condition>> rules;
     {
       nb::gil_scoped_release release;
-      found = rules::search(table_, searches, settings, *memory_);
+      rules = rules::search(table_, searches, settings, *memory_);
     }
     std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> result;
-    for (const auto& rule : found) {
+    for (const auto& rule : rules) {
       auto& conditions = result.emplace_back();
       for (const Condition& each : rule)
         conditions.emplace_back(each.feature, operators[each.op], each.value);
@@ -116,7 +117,7 @@ class RuleTable {
     return table_.n_conditions(checked(rows.data()));
   }
 
-  // The rows that satisfy all of some conditions, as bits.
+  // Returns the rows that satisfy all conditions, as bits.
   nb::bytes truth(
       const std::vector<std::tuple<std::int32_t, std::string, double>>& conditions) const {
     Bits met(table_.words, ~std::uint64_t{0});
@@ -126,7 +127,7 @@ class RuleTable {
            "conditions names no column");
       const auto f = static_cast<std::size_t>(feature);
       const auto known = std::find(operators.begin(), operators.end(), op);
-      need(known != operators.end(), "an operator of conditions has to be <=, >, = or !=");
+      need(known != operators.end(), "an operator of conditions must be <=, >, = or !=");
       const auto code = static_cast<std::int32_t>(known - operators.begin());
       need((code >= equal) == (table_.nominal[f] != 0),
            "<= and > are for numeric columns, = and != for nominal ones");

@@ -1,3 +1,5 @@
+// Groups states into bundles, and chooses the representation of rows: masks of lanes for two
+// classes without weights (CN2), else lines of bytes. A shared pass saves sorting and reading rows.
 #include "bundle.hpp"
 
 #include <algorithm>
@@ -7,14 +9,13 @@ namespace crosscut::rules {
 
 namespace {
 
-// The cost of a pass per row, if one group of lanes costs 1; further groups share the order of the
-// rows.
+// Cost of a pass per row, relative to one group of lanes. Further groups share the sorting.
 double cost(std::size_t lanes) {
   constexpr double further_group = 0.7;
   return 1.0 + further_group * static_cast<double>((lanes - 1) / group_lanes);
 }
 
-constexpr std::size_t most_line = 512;  // bytes of a line: more would not fit in the L1 cache
+constexpr std::size_t most_line = 512;  // bytes of a line, so that lines stay in the L1 cache
 
 }  // namespace
 
@@ -26,9 +27,9 @@ Refinement::Refinement(const Table& table, const Settings& settings, bool any, M
       n_columns_(any ? table.n_classes : 2),
       group_(table.n_classes),
       ends_(table.n_features) {
-  // for wider beams the bookkeeping costs more than it saves
+  // with wider beams the bounds cost more than they save
   constexpr std::int32_t most_reached = 16;
-  // CN2 (ratio, linear) is 1.3 to 2.0 times faster by masks; RIPPER (foil) is 15 to 22% slower.
+  // With masks CN2 (ratio, linear) is 1.3 to 2.0 times faster, but RIPPER (foil) 15 to 22% slower.
   const bool has_slope = settings.kind == Kind::ratio || settings.kind == Kind::linear;
   by_masks_ =
       table.weights.empty() && n_columns_ == 2 && settings.width <= most_reached && has_slope;
@@ -66,11 +67,11 @@ Bundle Refinement::bundle_of(const std::vector<State>& states,
   return Bundle(members, best, settings_, width, memory_.events);
 }
 
-// Joins states while a shared pass is cheaper than two. Starting from the largest, first joins
-// states with many common rows, as of tasks that chose the same conditions, and then the resulting
-// bundles.
+// Joins states greedily while one pass is cheaper than two. The first round joins states with many
+// common rows, such as states of tasks that chose the same conditions, starting with the largest.
+// The second round joins the groups of the first by their estimated cost.
 std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const State*> states) const {
-  // share of common rows that counts as many; values from 0.1 to 0.4 make little difference
+  // minimum fraction of common rows; values from 0.1 to 0.4 make little difference
   constexpr double same = 0.2;
   struct Group {
     std::vector<const State*> states;
@@ -91,16 +92,17 @@ std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const Sta
   std::stable_sort(states.begin(), states.end(),
                    [](const State* x, const State* y) { return x->n_rows > y->n_rows; });
   for (const State* state : states) {
-    Group own{{state}, state->rows, static_cast<double>(state->n_rows)};
-    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+    Group single{{state}, state->rows, static_cast<double>(state->n_rows)};
+    const auto partner = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       if (group.states.size() == most_lanes_ ||
-          std::min(own.n_rows, group.n_rows) < same * std::max(own.n_rows, group.n_rows))
+          std::min(single.n_rows, group.n_rows) < same * std::max(single.n_rows, group.n_rows))
         return false;
-      const double both = common(group.rows, own.rows);
-      return both >= same * (group.n_rows + own.n_rows - both);
+      const double both = common(group.rows, single.rows);
+      return both >= same * (group.n_rows + single.n_rows - both);
     });
-    if (found == groups.end()) groups.push_back(std::move(own));
-    else join(*found, own, found->n_rows + own.n_rows - common(found->rows, own.rows));
+    if (partner == groups.end()) groups.push_back(std::move(single));
+    else
+      join(*partner, single, partner->n_rows + single.n_rows - common(partner->rows, single.rows));
   }
   std::vector<Group> result;
   for (Group& group : groups) {

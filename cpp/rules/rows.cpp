@@ -1,4 +1,4 @@
-// The rows of a bundle: which rows, for which lanes, and sorted by a feature.
+// The rows of a bundle: the union of its states' rows, the lanes of each, and their sorted order.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,8 +9,8 @@ namespace crosscut::rules {
 
 namespace {
 
-// Words of lanes as sets of lanes per row: bit l of mask j is bit j of word l, `all` being those of
-// any. Blocks of 8 by 8 bits at a time.
+// Transposes a bit matrix in blocks of 8 by 8 bits: bit l of mask j is bit j of word l. `all` is
+// the union of the words; empty blocks are skipped.
 void transpose(const std::uint64_t* words, std::size_t lanes, std::uint64_t all,
                std::uint64_t* masks) {
   std::fill(masks, masks + 64, std::uint64_t{0});
@@ -31,7 +31,7 @@ void transpose(const std::uint64_t* words, std::size_t lanes, std::uint64_t all,
 
 }  // namespace
 
-// Lists the rows of a bundle, and the lanes of each.
+// Lists the rows of a bundle and the lanes of each row.
 void Refinement::gather(const Bundle& bundle) {
   rows_.resize(table_.n_rows);
   lanes_.resize(table_.n_rows);
@@ -57,12 +57,12 @@ void Refinement::gather(const Bundle& bundle) {
     target_lanes_[static_cast<std::size_t>(bundle.states[l]->target)] |= std::uint64_t{1} << l;
 }
 
-// Sorts the bundle's rows by a feature, without rows with a missing value; `sorted` needs room for
-// 16 more. Returns how many.
+// Sorts the bundle's rows by a feature, without missing values, and returns their number; `sorted`
+// needs space for 16 more.
 std::size_t Refinement::sort_rows(std::size_t f, std::int32_t* sorted) {
   const auto& order = table_.order[f];
-  // measured costs of marking and finding a row, of looking it up, and of passing over a row of the
-  // table
+  // measured costs: 6 to mark and collect a row of the bundle, 1 to pass over a row of the table, 5
+  // to look up a row of the order
   const std::size_t n = 6 * rows_.size() + table_.n_rows < 5 * order.size()
                             ? memory_.sorter.sort(table_, f, rows_, sorted)
                             : CROSSCUT_DISPATCH(keep_members, order.data(), order.size(),

@@ -1,4 +1,6 @@
-// The input of a kernel about a bundle, and where its results go.
+// Interface between the search and its kernels. A pass over one feature of a bundle computes
+// approximate qualities in float and reports all conditions that might be among the best; `offer`
+// computes the exact quality and decides.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,44 +9,46 @@
 
 namespace crosscut::rules {
 
-// ratio: (p + a) / (n + b), which is Laplace's and the m-estimate; linear: p - n * a, weighted
-// relative accuracy times a constant; foil: p * (log2(p / n) - a), a = log2(P / N) of the rule so
-// far; entropy: minus that of the covered classes.
+// Quality of a rule that covers weight n, of which p is of its class. ratio: (p + a) / (n + b), for
+// the Laplace and m-estimates. linear: p - n * a, weighted relative accuracy times a constant.
+// foil: p * (log2(p / n) - a) with a = log2(P / N) of the rule before the new condition. entropy:
+// minus the entropy of the covered classes.
 enum class Kind : std::int32_t { ratio, linear, foil, entropy };
 
 enum Operator : std::int32_t { at_most, above, equal, unequal };
 
 constexpr std::size_t group_lanes = 16;  // lanes of a vector
 constexpr std::size_t max_groups = 4;
-// rows per block: a block is examined as a whole or not at all
+// rows per block; a bound decides whether the cuts inside a block are evaluated
 constexpr std::size_t block_rows = 16;
 constexpr std::size_t max_lanes = group_lanes * max_groups;
 
 struct Bundle;  // see bundle.hpp
 
-// A feature of a bundle of states, each a lane. Sums are exact: counts below 2^24 in float, weights
-// on a grid in double.
+// A pass over one feature, with rows as lines of bytes: byte (column, lane) of a row's line is 1 if
+// the row counts in this lane and column. Rows with the same lanes and class share a line. Sums are
+// exact: counts below 2^24 in float, weights on a grid in double.
 struct Scan {
   Kind kind;
-  // quality is that of the best class, and columns are classes; else target and others
+  // whether rules may be for any class; columns are the classes then, else the target and others
   bool any;
-  bool unequal;  // nominal: also conditions that the value is not a category
+  bool unequal;  // nominal features: also "!=" conditions
   std::int32_t n_groups, n_columns;
   const std::int32_t* rows;  // sorted by the feature, without missing values
-  const std::int32_t* sets;  // by row: its line
+  const std::int32_t* sets;  // by row: number of its line
   std::size_t n_rows;
   const std::uint32_t* ranks;  // by row
   std::uint32_t n_values;
-  // nominal: where each category begins among the rows, and the end; else null
+  // nominal: start of each category in the rows, and the end of the last; else null
   const std::size_t* ends;
   const double* weights;      // by row, or null
-  const std::uint8_t* lines;  // (sets, columns, lanes) 0/1, each set from a multiple of 32 octets
+  const std::uint8_t* lines;  // (sets, columns, lanes): 0/1, padded to 32 bytes per set
   const float* a;             // (columns, lanes)
   const float* b;             // (lanes)
-  // (lanes): approximate quality below which nothing is examined; offers raise it
+  // (lanes): conditions of lower approximate quality are skipped; offers raise it
   float* least;
   const float* least_weight;  // (lanes): minimum weight a rule must cover
-  std::size_t width;          // conditions that are kept per lane
+  std::size_t width;          // number of conditions kept per lane
   // (width, lanes): approximate qualities of some conditions, the best last; null if width is large
   float* reached;
   const float* tolerance;  // (lanes): their error bounds
@@ -53,7 +57,7 @@ struct Scan {
   Bundle* bundle;
   std::int32_t feature;
 
-  // always inlined, so that no copy compiled for one instruction set is used by another
+  // always inlined, so that the linker cannot merge copies for different instruction sets
   [[gnu::always_inline]] std::size_t lanes() const {
     return static_cast<std::size_t>(n_groups) * group_lanes;
   }
@@ -65,8 +69,7 @@ struct Scan {
   }
 };
 
-// Bytes of `room`: numeric features need two lines of sums and one per block, nominal ones two and
-// one per category.
+// Size of `room` in bytes: two lines of sums, and one line per block or category.
 inline std::size_t room_for(const Scan& s) {
   const std::size_t sum = s.weights ? sizeof(double) : sizeof(float),
                     part = s.weights ? sizeof(double) : 1;
@@ -75,8 +78,8 @@ inline std::size_t room_for(const Scan& s) {
   return s.stride() * (2 * sum + parts);
 }
 
-// A feature of up to 16 states, where a row is a mask of the lanes it counts for: the target's (or
-// the first class) in the lower half, others in the upper. Without weights.
+// A pass over one feature for up to 16 states, with a mask per row and without weights: lanes in
+// which the row is of the target (or the first class) in the lower half, others in the upper half.
 struct Walk {
   Kind kind;                 // not entropy
   bool any, unequal;         // as above
@@ -97,7 +100,7 @@ struct Walk {
   // (width, lanes): approximate qualities of the best conditions so far, the best last
   float* reached;
   float* surveyed;     // (width, lanes): of the best conditions of the survey
-  std::uint8_t* room;  // for sums, see room_for; surveys leave them there
+  std::uint8_t* room;  // for sums, see room_for; walk_feature reads what survey_feature wrote
   Bundle* bundle;
   std::int32_t feature, group;
 };
@@ -108,19 +111,19 @@ inline std::size_t room_for(const Walk& s) {
                         : sums + (s.n_rows / block_rows + 1) * 2 * group_lanes);
 }
 
-// A condition that was among the best so far of some lanes, with what it covers in each.
+// A condition that was among the best so far of some lanes, with the rows that it covers in each.
 struct Event {
   std::int32_t feature, op, group;
   std::uint32_t rank, lanes;
-  // approximate quality, weight, that of the target or first class
+  // approximate quality, weight, and weight of the target or first class
   float value[group_lanes], n[group_lanes], p[group_lanes];
 };
 
-// Called by kernels: space for one more event, which is stored until all features are done.
+// Called by kernels: returns a new event, which is stored until all features are done.
 Event& note(Bundle& bundle);
 
-// Called by kernels; `counts` are class sums (or that of the target) and `n` the total, of the rows
-// that satisfy the condition.
+// Called by kernels with a condition and the rows that satisfy it: their total weight `n`, and
+// their weight by class (or of the target) `counts`.
 void offer(Bundle& bundle, std::size_t lane, std::int32_t feature, std::int32_t op,
            std::uint32_t rank, double n, const double* counts);
 

@@ -1,5 +1,5 @@
-// Beam search: the searches of all tasks take a step at the same time, so that their states are
-// refined together.
+// Beam search. All searches extend their rules by one condition at a time, so that the states of
+// all tasks are refined together. A search ends when no state can be better than its best rule.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -35,7 +35,7 @@ class Run {
     for (std::size_t s = 0; s < searches_.size(); s++) {
       State root = root_of(s);
       if (root.n <= 0) continue;
-      best[s] = {settings_.greedy ? 0 : judge(root), root.n, -1};
+      best[s] = {settings_.greedy ? 0 : quality_of(root), root.n, -1};
       if (is_open(root, best[s])) states.push_back(std::move(root));
     }
     while (!states.empty()) {
@@ -64,24 +64,24 @@ class Run {
     std::int32_t node = -1;
   };
 
-  // A state that reuses the memory of an earlier one, without its rows and what depends on them.
+  // Returns a state without rows, which reuses the memory of a finished state.
   State new_state(std::size_t search, std::int32_t length) {
     State state;
     if (!memory_.spare.empty()) {
       state = std::move(memory_.spare.back());
       memory_.spare.pop_back();
     }
-    const Search& own = searches_[search];
+    const Search& source = searches_[search];
     state.search = search;
-    state.target = own.target;
+    state.target = source.target;
     state.node = -1;
     state.length = length;
     state.least = -std::numeric_limits<double>::infinity();
     state.rows.clear();
-    if (any_) state.a.assign(own.a, own.a + table_.n_classes);
-    else state.a.assign(1, own.a[static_cast<std::size_t>(own.target)]);
-    state.b = own.b;
-    state.least_weight = own.least_weight;
+    if (any_) state.a.assign(source.a, source.a + table_.n_classes);
+    else state.a.assign(1, source.a[static_cast<std::size_t>(source.target)]);
+    state.b = source.b;
+    state.least_weight = source.least_weight;
     return state;
   }
 
@@ -92,7 +92,7 @@ class Run {
     return root;
   }
 
-  // Sums up the rows of a state.
+  // Computes the class sums of a state from its rows.
   void count(State& state) const {
     auto& counts = state.counts;
     counts.assign(table_.n_classes, 0.0);
@@ -113,22 +113,22 @@ class Run {
       counts[0] = counts[static_cast<std::size_t>(state.target)];
       counts.resize(1);
     }
-    set_share(state);
+    set_prior(state);
   }
 
-  // FOIL compares with the share of the target before.
-  void set_share(State& state) const {
+  // FOIL compares with the fraction of the target before the next condition.
+  void set_prior(State& state) const {
     if (settings_.kind == Kind::foil)
       state.a[0] = state.counts[0] > 0 ? std::log2(state.counts[0] / state.n) : 0.0;
   }
 
-  double judge(const State& state) const {
+  double quality_of(const State& state) const {
     return quality(settings_.kind, any_, state.n, state.counts.data(), state.counts.size(),
                    state.a.data(), state.b);
   }
 
-  // A rule that covers only one class, or no row of its own class, cannot be improved; nor can one
-  // with too few rows become better than the best.
+  // Whether extensions of a rule can be better than the best. They cannot if the rule covers only
+  // one class or no row of its class, or if the bound on their quality is too low.
   bool is_open(const State& state, const Best& best) const {
     if (settings_.max_length > 0 && state.length >= settings_.max_length) return false;
     if (!any_ && !(state.counts[0] > 0)) return false;
@@ -136,15 +136,14 @@ class Run {
     return settings_.greedy || most_possible(state) >= best.quality;
   }
 
-  // Whether only the best extension of this rule and its peers is needed, because none will be
-  // extended further.
+  // Whether extensions of this rule have the maximum length: then only the best one is needed.
   bool is_last(const State& state) const {
     return settings_.max_length > 0 && state.length + 1 == settings_.max_length &&
            !settings_.greedy && searches_.front().significance <= 0;
   }
 
-  // An upper bound on the quality of all extensions of a rule: that of covering all of a class, and
-  // nothing else beyond the minimum that a rule must cover.
+  // An upper bound on the quality of all extensions of a rule: the quality of a rule that covers
+  // all rows of one class, and others only if they are needed to reach the minimum weight.
   double most_possible(const State& state) const {
     if (settings_.kind == Kind::entropy) return 0;
     double best = -std::numeric_limits<double>::infinity();
@@ -156,7 +155,7 @@ class Run {
     return best;
   }
 
-  // Likelihood ratio of the covered classes against those of the rows the search started from.
+  // Tests the class distribution of a rule against the rows of its search by the likelihood ratio.
   bool is_significant(const State& state) {
     const double least = searches_[state.search].significance;
     if (least <= 0) return true;
@@ -171,7 +170,7 @@ class Run {
     return 2 * sum >= least;
   }
 
-  // Makes the next states of a search.
+  // Extends the states of a search by their best conditions; states with equal rows are kept once.
   void extend(const std::vector<State>& states, std::size_t begin, std::size_t end,
               std::size_t width, Best& best, std::vector<State>& next) {
     std::vector<std::pair<std::size_t, const Candidate*>> all;
@@ -180,7 +179,7 @@ class Run {
     std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
       if (x.second->quality != y.second->quality) return x.second->quality > y.second->quality;
       if (x.second->n != y.second->n) return x.second->n > y.second->n;
-      // within a state they are in order
+      // the candidates of a state are sorted already
       return x.first != y.first ? x.first < y.first : x.second < y.second;
     });
     std::vector<Child> kept;
@@ -213,7 +212,7 @@ class Run {
     }
   }
 
-  // The state that a candidate leads to; its rows are computed when needed.
+  // A state extended by a candidate; its rows are computed only if they are needed.
   struct Child {
     State state;
     const State* parent;
@@ -230,7 +229,7 @@ class Run {
     child.state.n = by.n;
     child.state.counts.assign(1, by.p);
     if (any_) child.state.counts.push_back(by.n - by.p);
-    set_share(child.state);
+    set_prior(child.state);
     return child;
   }
 
@@ -244,7 +243,7 @@ class Run {
     return state.rows;
   }
 
-  // Conditions from first to last, with thresholds between values of the rows they were chosen for.
+  // Returns the conditions of a node. A threshold lies between values of the rows that reach it.
   std::vector<Condition> path(std::size_t search, std::int32_t node) {
     std::vector<Node> chosen;
     for (; node >= 0; node = chosen.back().parent)

@@ -1,5 +1,5 @@
-// Beam search for rules: every search (a task's next rule) is a lane of shared passes over the
-// rows.
+// Beam search for rules. A search looks for the next rule of one task; the searches of all tasks
+// run together, so that tasks with similar rows share passes over the table.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,34 +29,33 @@ struct Table {
   std::vector<std::vector<float>> values;  // of numeric features, by rank
   std::vector<std::int32_t> codes;
   std::vector<double> weights;                   // empty if all are 1
-  std::vector<std::vector<std::int32_t>> order;  // rows by rank, missing left out
+  std::vector<std::vector<std::int32_t>> order;  // rows by rank, without missing values
   std::vector<std::uint8_t> tied;                // whether several rows have the same value
-  std::vector<std::uint32_t> position;           // (features, rows): where a row is in the order
+  std::vector<std::uint32_t> position;           // (features, rows): position in the order
   std::vector<Bits> of_class;                    // rows of each class
   void prepare();
   const std::uint32_t* column(std::size_t f) const { return ranks.data() + f * n_rows; }
-  // The condition that separates rows of one rank from those of the next rank among some rows; in
-  // double precision.
+  // The condition between two neighbouring ranks, with their midpoint (double) as threshold.
   Condition cut(std::int32_t feature, std::int32_t op, std::uint32_t rank,
                 std::uint32_t next) const;
-  // The smallest rank above another among some rows; the number of values if there is none.
+  // The next larger rank among some rows; the number of values if there is none.
   std::uint32_t next_rank(const Bits& rows, std::size_t feature, std::uint32_t rank) const;
-  // The largest rank up to a value, or the category; the one before 0, as unsigned, if there is
-  // none.
+  // The largest rank whose value is at most `value`, or the category; 2^32 - 1 if there is none.
   std::uint32_t rank_of(std::size_t feature, double value) const;
   std::int64_t n_conditions(const std::uint64_t* bits) const;
-  // The rows, among some, that satisfy a condition.
+  // Computes which of `rows` satisfy a condition.
   void narrow(const Bits& rows, std::int32_t feature, std::int32_t op, std::uint32_t rank,
               Bits& met) const;
 };
 
-// Sorts a few of many rows by marking their positions.
+// Sorts a few of many rows by marking their positions in the table's order and collecting the
+// marks: linear in the rows, plus one byte per 64 rows of the table.
 class Sorter {
  public:
   explicit Sorter(std::size_t n_rows)
       : marks_((n_rows + 63) / 64 * 64, 0), lines_((marks_.size() / 64 + 63) / 64 * 64, 0) {}
-  // The rows of `some` that are in the order of a feature; `sorted` needs room for 16 more. Returns
-  // how many.
+  // Writes `some` rows in the order of a feature, without missing values, and returns their number;
+  // `sorted` needs space for 16 more.
   std::size_t sort(const Table& table, std::size_t f, const std::vector<std::int32_t>& some,
                    std::int32_t* sorted);
 
@@ -65,7 +64,7 @@ class Sorter {
 };
 
 struct Search {
-  const std::uint64_t* rows;  // the rows it starts from
+  const std::uint64_t* rows;  // rows to search
   std::int32_t target;        // -1: any class
   const double* a;            // (classes)
   double b;
@@ -75,18 +74,18 @@ struct Search {
 
 struct Settings {
   Kind kind = Kind::ratio;
-  // add the best condition until nothing is gained; else keep the best rule found
+  // add the best condition until the quality stops improving; else return the best rule
   bool greedy = false;
   std::int32_t width = 1;
   std::int32_t max_length = 0;  // 0: no limit
-  bool unequal = false;         // also conditions that a value is not a category
+  bool unequal = false;         // also "!=" conditions
 };
 
-// A condition that might extend a state, with what it covers.
+// A condition that might extend a state, with the weight it covers.
 struct Candidate {
   std::int32_t feature, op;
   std::uint32_t rank;
-  double quality, n, p;  // p: of the target or the first class
+  double quality, n, p;  // p: weight of the target or the first class
 };
 
 // A rule during the search: the rows it covers, and its path of conditions.
@@ -106,23 +105,23 @@ struct State {
 };
 
 struct Work {
-  // rows visited together, and if each state were refined alone
+  // rows visited in bundles, and if each state were refined alone
   std::int64_t states = 0, bundles = 0, visits = 0, alone = 0;
 };
 
-// What is kept from one search to the next.
+// Buffers that are reused from one search to the next.
 struct Memory {
   explicit Memory(const Table& table) : sorter(table.n_rows), set_of_row(table.n_rows, -1) {}
   Sorter sorter;
   Work work;
-  std::vector<std::int32_t> set_of_row;  // see bundle.hpp
+  std::vector<std::int32_t> set_of_row;  // line of each row in the bundle (0 with masks), else -1
   std::vector<std::uint32_t> masks;      // (groups, rows), see scan.hpp
   std::vector<std::int32_t> sorted;      // rows sorted by the features being examined
   std::vector<std::byte> room;
   std::vector<Event> events;
-  // the best of each state being refined, from the best on
+  // best candidates of each state being refined, the best first
   std::vector<std::vector<Candidate>> found;
-  std::vector<State> spare;  // finished states, to reuse their memory
+  std::vector<State> spare;  // finished states, whose memory is reused
 };
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches,

@@ -1,3 +1,4 @@
+// The training rows: their order by each feature, and the conversion between ranks and conditions.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -23,16 +24,15 @@ void Table::prepare() {
     std::partial_sum(next.begin(), next.end(), next.begin());
     order[f].resize(next[n_values[f]]);
     for (std::size_t i = 0; i < n_rows; i++) {
-      const std::size_t own = next[column_of[i]]++;
-      // rows with a missing value come after the last
-      position[f * n_rows + i] = static_cast<std::uint32_t>(own);
-      if (own < order[f].size()) order[f][own] = static_cast<std::int32_t>(i);
+      // rows with a missing value have positions after the end of the order
+      const std::size_t at = next[column_of[i]]++;
+      position[f * n_rows + i] = static_cast<std::uint32_t>(at);
+      if (at < order[f].size()) order[f][at] = static_cast<std::int32_t>(i);
     }
   }
 }
 
-// The number of possible conditions on some rows: one per category, two per cut between
-// neighbouring values.
+// Counts the possible conditions on some rows: one per category, two per cut between values.
 std::int64_t Table::n_conditions(const std::uint64_t* bits) const {
   std::int64_t total = 0;
   std::vector<std::uint8_t> seen;
@@ -52,8 +52,10 @@ Condition Table::cut(std::int32_t feature, std::int32_t op, std::uint32_t rank,
                      std::uint32_t next) const {
   const auto& known = values[static_cast<std::size_t>(feature)];
   if (next == known.size()) return {feature, at_most, std::numeric_limits<double>::infinity()};
-  const double below = known[rank], beyond = known[next], middle = below / 2 + beyond / 2;
-  return {feature, op, middle == beyond ? below : middle};
+  const double below = known[rank];
+  const double above = known[next];
+  const double middle = below / 2 + above / 2;
+  return {feature, op, middle == above ? below : middle};  // middle must be below `above`
 }
 
 std::uint32_t Table::rank_of(std::size_t feature, double value) const {
@@ -81,11 +83,11 @@ std::size_t Sorter::sort(const Table& table, std::size_t f, const std::vector<st
 }
 
 std::uint32_t Table::next_rank(const Bits& rows, std::size_t feature, std::uint32_t rank) const {
-  const std::uint32_t* own = column(feature);
+  const std::uint32_t* rank_of_row = column(feature);
   auto next = std::partition_point(order[feature].begin(), order[feature].end(),
-                                   [&](std::int32_t row) { return own[row] <= rank; });
+                                   [&](std::int32_t row) { return rank_of_row[row] <= rank; });
   for (; next != order[feature].end(); ++next)
-    if (rows[static_cast<std::size_t>(*next) / 64] >> (*next % 64) & 1) return own[*next];
+    if (rows[static_cast<std::size_t>(*next) / 64] >> (*next % 64) & 1) return rank_of_row[*next];
   return n_values[feature];
 }
 

@@ -1,3 +1,6 @@
+// Attributes: their values in the order of the examples, sorted lists of the examples that have
+// one, and bins for attributes with few values. All is computed once per store; a bundle filters
+// its own part (local_table.cpp).
 #include "attributes.hpp"
 
 #include <algorithm>

@@ -56,7 +56,7 @@ class Attributes {
   // marks those whose value is that of the one before.
   static constexpr std::uint32_t tie = std::uint32_t{1} << 31;
   std::span<const std::uint32_t> sorted(std::size_t attribute) const { return sorted_[attribute]; }
-  // Parts the examples of `own`.
+  // Splits the examples of `own`.
   void split(const Cut& cut, double threshold, std::span<const std::uint64_t> own,
              std::vector<std::uint64_t>& yes, std::vector<std::uint64_t>& no) const;
 

@@ -1,4 +1,5 @@
 // The compiled module crosscut_relational._core: FactStore, Candidates, QueryForest and QueryStore.
+// Bindings check all arguments; the code behind them does not.
 #include "base/bind_module.hpp"
 #include "bind_facts.hpp"
 #include "bind_forest.hpp"

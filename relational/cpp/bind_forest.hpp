@@ -1,4 +1,4 @@
-// Grown trees in Python's form.
+// QueryForest: grown trees for Python, as lists of nodes, and their pruned copies.
 #pragma once
 #include <memory>
 #include <tuple>

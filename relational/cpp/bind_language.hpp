@@ -1,4 +1,5 @@
-// The language of tests, passed from Python: tuples are checked and become patterns.
+// The language of tests, passed from Python as tuples. They are checked here and become patterns,
+// so the rest of the code can rely on their form.
 #pragma once
 #include <tuple>
 #include <utility>

@@ -1,5 +1,5 @@
-// Coded attributes, which have few values: examples are counted by value, or listed by counting, in
-// place of being kept sorted.
+// Coded attributes have few values. Their examples are counted by value, or sorted by counting, so
+// nothing has to be kept sorted from node to node.
 #include <numeric>
 
 #include "choice.hpp"

@@ -1,3 +1,6 @@
+// The best test of every task. The truth of all tests is counted in one pass over the bundle's
+// examples, fold by fold; a task's counts are those of all examples less those of its fold. Tests
+// are rated block by block; ties are searched only in blocks that have a best test.
 #include "choice.hpp"
 
 #include <algorithm>

@@ -21,18 +21,18 @@ struct Demand {
   Criterion criterion;
   std::int32_t minimal_cases;
   std::span<const std::int32_t> tasks;  // fold that each task leaves out, -1 for none
-  std::span<const std::uint8_t>
-      barred;  // per source of modes: whether it may not be used any more; empty for none
-  std::span<const std::int32_t>
-      bound;  // per type variable: the type it is bound to on the path, or any_type
-  std::span<const std::int32_t>
-      ages;  // per variable of the path, component after component: 0 for the newest
-  std::span<const std::uint64_t>
-      examples;                    // those of the bundle; a lone task's fold is not among them
+  // per source of modes: whether it may not be used any more; empty for none
+  std::span<const std::uint8_t> barred;
+  // per type variable: the type it is bound to on the path, or any_type
+  std::span<const std::int32_t> bound;
+  // per variable of the path, component after component: 0 for the newest
+  std::span<const std::int32_t> ages;
+  // those of the bundle; without the fold of a single task
+  std::span<const std::uint64_t> examples;
   std::span<const double> totals;  // statistics of each task's examples
   LocalTable& table;  // theirs; the truth of tests is added to it where `keeps_tables` is false
-  bool keeps_tables;  // whether the truth of tests that are quick to evaluate is kept for all
-                      // bundles
+  // whether the truth of tests that are quick to evaluate is kept for all bundles
+  bool keeps_tables;
 };
 
 class Choice {
@@ -45,7 +45,7 @@ class Choice {
   // quality, candidates come before cuts.
   void best(Candidates& candidates, const Demand& demand, std::vector<std::int32_t>& best_tests,
             std::vector<Cut>& cuts, std::vector<double>& passed);
-  // Parts the examples of the last call by one of its candidates.
+  // Splits the examples of the last call by one of its candidates.
   void split(const Candidates& candidates, std::int32_t number, const Demand& demand,
              std::vector<std::uint64_t>& yes, std::vector<std::uint64_t>& no) const;
 
@@ -67,7 +67,7 @@ class Choice {
     std::vector<std::int32_t> members;
     std::vector<double> split, kept;
   };
-  // A cut of one task, by the value at which the examples of all tasks are parted.
+  // A cut of one task, by the value at which the examples of all tasks are split.
   struct Offer {
     double quality;
     Cut cut;
@@ -113,16 +113,16 @@ class Choice {
   std::vector<std::size_t> first_;  // per block: where its counts begin
   std::size_t n_counts_ = 0;
   std::vector<std::int32_t> n_yes_;  // of the last block: per entry, of the examples of all tasks
-  std::vector<double>
-      tops_;  // per block: its best quality for the task at hand, barred tests included
+  // per block: its best quality for the task at hand, barred tests included
+  std::vector<double> tops_;
   std::vector<double> qualities_, sums_;
   // of its cuts
   std::vector<std::vector<Offer>> offers_, above_;  // per task, each better than those before it
   std::vector<std::int32_t> cut_counts_, running_, known_;
   std::vector<std::size_t> cut_at_;  // in the list of an attribute: the last example below the cut
   std::vector<double> running_sums_, known_sums_;
-  std::vector<std::uint64_t> bin_counts_;  // of a lone task's examples of two classes, per bin: how
-                                           // many; << 32: how many of the second
+  // for a single task and two classes: examples per bin, and << 32 those of the second class
+  std::vector<std::uint64_t> bin_counts_;
   std::vector<std::uint32_t> listed_, bin_ends_;
 };
 

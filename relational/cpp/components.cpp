@@ -1,3 +1,6 @@
+// Components are interned: equal ones, up to the names of variables, get one number. The fast path
+// of `extend` covers literals that share a variable with one base; the general one groups literals
+// and bases that share variables.
 #include "components.hpp"
 
 #include <algorithm>

@@ -16,15 +16,15 @@ using Code = std::vector<Term>;
 
 constexpr std::int32_t any_type = -1;  // matches every type
 constexpr std::int32_t hidden = -2;    // a variable of a negated literal: not visible outside it
-constexpr std::int32_t first_type_variable =
-    -3;  // this and below: a type that is bound by its first use on a path
+// this and below: a type that is bound by its first use on a path
+constexpr std::int32_t first_type_variable = -3;
 
 // A component, or a conjunction of components, as views into the arrays that hold all of them.
 struct Component {
   std::span<const Term> code;  // in the order of evaluation; variables numbered by first occurrence
   std::span<const std::int32_t> types;  // per variable
-  std::span<const std::int32_t>
-      parts;  // not empty: the conjunction of these components, which share no variable
+  // not empty: the conjunction of these components, which share no variable
+  std::span<const std::int32_t> parts;
   std::int32_t n_literals;
   std::int32_t parent;  // component whose code is the first `prefix` terms of this one, or -1
   std::size_t prefix;
@@ -37,8 +37,8 @@ struct Place {
 
 // The result of adding literals to some components.
 struct Extension {
-  std::int32_t query =
-      -1;  // the component, or the conjunction of `parts`, that the new literals are in
+  // the component, or the conjunction of `parts`, that the new literals are in
+  std::int32_t query = -1;
   std::vector<std::int32_t> parts;
   std::vector<Place> places;  // where each local variable is afterwards
 };
@@ -135,8 +135,8 @@ class Components {
     std::uint32_t n_parts, n_terms, n_variables;
     std::int32_t n_literals, parent;
     std::size_t prefix;
-    std::uint64_t hash;  // over the literals that each variable is in; components with different
-                         // hashes are different
+    // over the literals that each variable is in; components with different hashes are different
+    std::uint64_t hash;
     bool joins;
     std::int32_t form = -1;  // in forms_, once another component with this hash has come
     std::int32_t next = -1;  // the next one with this hash
@@ -164,8 +164,8 @@ class Components {
   std::vector<int> uses_;
   Code code_, rest_, renamed_;
   std::vector<std::int32_t> own_types_;
-  std::vector<std::int32_t>
-      renaming_;  // of the variables of code_, to those of the component it was found to be
+  // of the variables of code_, to those of the component it was found to be
+  std::vector<std::int32_t> renaming_;
   Form form_;
   std::vector<std::uint64_t> colour_, next_;
   std::vector<std::span<const Term>> sorted_;

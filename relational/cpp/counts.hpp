@@ -12,8 +12,8 @@ struct Whole {
   std::int32_t n, minimal_cases;
   double term;          // of the criterion: the sum of x(count), or of squares, over the classes
   const double* split;  // x(n) - x(yes) - x(n - yes), by the number of examples that pass the test
-  const double* kept;   // x(yes) + x(count - yes), by the number of those of a class; one class
-                        // after the other
+  // x(yes) + x(count - yes), by the number of those of a class; one class after the other
+  const double* kept;
   bool gini, ratio;
   double tolerance;  // gains below this count as zero
 };

@@ -1,5 +1,5 @@
-// Rating the cuts of attributes: one walk over a node's examples, by ascending value, counts every
-// cut for all tasks.
+// Rates the cuts of attributes: one walk over a node's examples, by ascending value, counts every
+// cut for all tasks. A bound skips stretches of long lists that cannot contain a better cut.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,8 +19,8 @@ namespace {
 // groups would share a few lines of the cache
 constexpr std::size_t most_cuts = 1040;
 constexpr std::size_t stretch = 64;
-constexpr std::size_t least_bounded =
-    512;  // examples whose cuts are bounded together; of a list where that pays
+// examples whose cuts are bounded together; of a list where that pays
+constexpr std::size_t least_bounded = 512;
 
 // How good cuts of two classes can be that lie between two others, by gain or its ratio. The gain
 // is a convex function of how many examples of each class pass, so none in between gains more than

@@ -1,4 +1,5 @@
-// Canonical forms, which identify components that differ only in names.
+// Canonical forms identify components that differ only in the names of variables or the order of
+// literals. Most components differ in a hash, so a form is computed only when two hashes agree.
 #include <algorithm>
 #include <numeric>
 

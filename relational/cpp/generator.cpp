@@ -1,4 +1,5 @@
-// Instantiating the literals of modes.
+// Instantiates the literals of modes: backtracks over the variables that each argument can take,
+// and over the lookahead literals that may follow.
 #include "generator.hpp"
 
 #include <algorithm>

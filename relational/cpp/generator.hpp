@@ -1,4 +1,5 @@
-// Generates the candidate tests of components of some shape.
+// Generates the candidate tests that modes allow for components of a shape, which is the list of
+// their variables' types. They are generated once per shape and renamed for each path.
 #pragma once
 #include <deque>
 #include <memory>

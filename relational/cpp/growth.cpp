@@ -1,3 +1,5 @@
+// Refining bundles depth first. A bundle whose tasks choose different tests forks into one bundle
+// per test; large bundles become jobs that other threads may take (jobs.cpp).
 #include "growth.hpp"
 
 #include <algorithm>
@@ -36,7 +38,7 @@ void Growth::grow(Job& job) {
   job.totals = {};
 }
 
-// Leaves a bundle for whoever has nothing to do.
+// Leaves a bundle to any idle thread.
 void Growth::leave(const Path& path, std::vector<std::uint64_t>& own, LocalTable table,
                    std::span<const std::int32_t> tasks, std::span<const double> totals,
                    std::int32_t level) {
@@ -167,7 +169,7 @@ void Growth::refine(Path& path, std::vector<std::uint64_t>& own, LocalTable tabl
   }
 }
 
-// Parts the examples, and the table where that saves work, by the test of each fork.
+// Splits the examples, and the table where that saves work, by the test of each fork.
 void Growth::part(const Demand& demand, Bundle& bundle, std::int32_t level) {
   const std::size_t width = with_.statistics.width();
   const bool saves = settings_.caching && (with_.attributes.size() > 0 || !demand.keeps_tables);
@@ -302,8 +304,8 @@ Path Growth::extend(const Path& path, const Chosen& chosen, Test& test) {
 
 bool Growth::stops(std::span<const double> all, std::int32_t level) const {
   if (job_->level + level == settings_.max_depth) return true;
-  constexpr double rounding = 1e-30;  // numbers that differ by no more, as a share of their
-                                      // squares, differ by rounding only
+  // numbers that differ by no more, as a share of their squares, differ by rounding only
+  constexpr double rounding = 1e-30;
   const Moments& moments = with_.statistics.moments();
   if (with_.statistics.is_regression())
     return moments.n(all.data()) < 2.0 * settings_.minimal_cases ||

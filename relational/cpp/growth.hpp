@@ -20,10 +20,10 @@ struct Settings {
   std::int32_t max_depth = -1;         // -1: none
   std::vector<std::int32_t> max_uses;  // per source of modes, -1: any number
   std::vector<double> critical_f;      // regression: minimum F of a split of n examples, by n
-  bool caching =
-      true;  // false: every node evaluates all its tests again, as in the paper's serial procedure
-  std::size_t memory =
-      0;  // bytes of truth that are kept, by all threads; beyond that all is forgotten
+  // false: every node evaluates all its tests again, as in the paper's serial procedure
+  bool caching = true;
+  // bytes of truth that are kept, by all threads; beyond that all is forgotten
+  std::size_t memory = 0;
   std::size_t alone = 0;  // a bundle of no more examples is grown by one thread, with all below it
   std::int32_t n_threads = 1;
   bool names_all = false;  // see Refinement
@@ -93,8 +93,8 @@ struct Job {
   std::int32_t level = 0;
   const Growth* by = nullptr;  // whose queries the table has; afterwards whose the tests have
   // what has been grown
-  std::vector<Tree>
-      trees;  // per task; test first_hole - c stands for the tree of the child c at place `no`
+  // per task; test first_hole - c stands for the tree of the child c at place `no`
+  std::vector<Tree> trees;
   std::vector<Test> tests;
   std::int32_t first_test = 0;  // of those, in the forest
   std::vector<std::unique_ptr<Job>> children;
@@ -153,8 +153,8 @@ class Growth {
     std::vector<std::size_t> nodes;
     std::vector<Fork> forks;
   };
-  // As in a job; a lone task's fold is taken out. `table`: of the examples, or empty. `level`:
-  // below the job's.
+  // As in a job; the fold of a single task is left out. `table`: of the examples, or empty.
+  // `level`: below the job's.
   void refine(Path& path, std::vector<std::uint64_t>& own, LocalTable table,
               std::span<const std::int32_t> tasks, std::span<const double> totals,
               std::int32_t level);
@@ -210,7 +210,7 @@ Tree prune_means(const Tree& tree, const Moments& moments);
 void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth,
            const Attributes& attributes, const std::vector<std::uint64_t>& reached,
            double* predictions, std::int32_t* leaves);
-// Parts the examples of `own` by a test.
+// Splits the examples of `own` by a test.
 void split(const Test& test, Truth& truth, const Attributes& attributes,
            const std::vector<std::uint64_t>& own, std::vector<std::uint64_t>& yes,
            std::vector<std::uint64_t>& no);

@@ -1,5 +1,6 @@
-// Threads that grow a forest: each has components, truth and candidates of its own, and takes jobs
-// from lists (waiting.hpp). What they have grown is put together at the end.
+// Threads that grow a forest. Each has its own components, truth and candidates, and takes jobs
+// from waiting lists (base/waiting.hpp). `Assembly` joins what they have grown; the result does not
+// depend on which thread grew what.
 #include <chrono>
 #include <thread>
 

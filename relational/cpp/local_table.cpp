@@ -1,3 +1,5 @@
+// Filtering a table: the children's lists are written in one pass over the parent's, without
+// branches, so nothing is sorted again.
 #include "local_table.hpp"
 
 #include <algorithm>

@@ -14,8 +14,8 @@ namespace crosscut::query {
 struct Shape;
 
 struct LocalTable {
-  std::vector<std::int32_t>
-      positions;  // of the examples, ascending. All else numbers them from 0 in this order
+  // of the examples, ascending. All else numbers them from 0 in this order
+  std::vector<std::int32_t> positions;
   // Per attribute that is not coded, the examples that have a number, by ascending value and marked
   // as by Attributes::sorted.
   std::vector<std::uint32_t> sorted;

@@ -1,4 +1,5 @@
-// Lookahead: what may follow a literal of a test.
+// Lookahead: literals that may follow a literal of a test, so that a test that gains nothing alone
+// can be tried together with one that does.
 #include <algorithm>
 
 #include "generator.hpp"

@@ -1,4 +1,5 @@
-// A hash table with open addressing, of the indices of things that its owner keeps in a vector.
+// A hash table with open addressing that holds indices. The owner keeps the objects in a vector and
+// compares them, so the table needs neither keys nor memory of its own for them.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Building a pack, and which of its queries are open.
+// Builds the trie of a pack and opens or closes its queries. A closed query is skipped by searches.
 #include "pack.hpp"
 
 #include <algorithm>

@@ -83,8 +83,8 @@ class Pack {
   };
   struct End {
     std::int32_t step;
-    std::int32_t same =
-        -1;  // another query that ends at the same step: variables may have other types
+    // another query that ends at the same step: variables may have other types
+    std::int32_t same = -1;
   };
 
   std::int32_t find_or_add(std::int32_t before, std::span<const Term> code,

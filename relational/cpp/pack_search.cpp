@@ -1,5 +1,6 @@
-// Searching a pack on one example, depth first: bindings are extended once for all queries that
-// share them.
+// Searches a pack on one example, depth first. Bindings are extended once for all queries that
+// share a prefix; a query is closed at its first solution, and a branch without open queries is
+// cut.
 #include "pack.hpp"
 
 namespace crosscut::query {

@@ -1,4 +1,4 @@
-// Pruning a grown tree as TILDE does, and routing the examples that the task left out.
+// Prunes a grown tree as TILDE (C4.5) and M5 do, and routes the examples that its task held out.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,3 +1,5 @@
+// Candidates are made in blocks by the shape of the path's components, and shapes are cached: most
+// nodes only look up what earlier nodes generated.
 #include "refine.hpp"
 
 #include <algorithm>

@@ -29,8 +29,8 @@ struct Argument {
   std::int32_t slot;  // arguments of one slot get the same term; -1 for none
   std::int32_t type;
   Term value;
-  bool counted =
-      false;  // an input whose type some literal produces, so that it may come from a component
+  // an input whose type some literal produces, so that it may come from a component
+  bool counted = false;
 };
 
 struct Pattern {
@@ -42,8 +42,8 @@ struct Pattern {
 // `inputs`: how many of its arguments may take a variable of the path.
 struct Mode {
   std::vector<Pattern> literals;
-  std::int32_t source =
-      0;  // modes made from one mode by generating constants share it, and its count of uses
+  // modes made from one mode by generating constants share it, and its count of uses
+  std::int32_t source = 0;
   std::int32_t inputs = 0;
 };
 
@@ -96,8 +96,8 @@ struct Shape {
   std::vector<std::int32_t> new_types, trail;
   std::vector<std::int32_t> bindings;  // type variables that the test binds, each with its type
   std::vector<Followers> followers;
-  mutable std::shared_ptr<const Endings>
-      endings;  // in which tails the entries end, of one component or linking two; a cache
+  // in which tails the entries end, of one component or linking two; a cache
+  mutable std::shared_ptr<const Endings> endings;
   std::span<const Term> code(std::size_t e) const { return stretch(added, &Entry::term_end, e); }
   std::span<const std::int32_t> types(std::size_t e) const {
     return stretch(new_types, &Entry::type_end, e);
@@ -121,11 +121,11 @@ struct Shape {
 struct Block {
   std::shared_ptr<const Shape> shape;
   std::vector<std::int32_t> components;
-  mutable std::vector<std::int32_t>
-      queries;              // of the shape's entries, as far as they are named; else -1
+  // of the shape's entries, as far as they are named; else -1
+  mutable std::vector<std::int32_t> queries;
   std::int32_t after = -1;  // the query that all of them extend by lookahead; -1 for none
-  mutable std::vector<std::shared_ptr<const Block>>
-      followers;             // of the shape's followers, as far as they are made
+  // of the shape's followers, as far as they are made
+  mutable std::vector<std::shared_ptr<const Block>> followers;
   mutable TruthTable table;  // of the queries: a cache
   std::size_t size() const { return queries.size(); }
   std::size_t width() const { return (size() + 63) / 64; }  // words of a row of the table
@@ -189,8 +189,8 @@ class Refinement {
   Components& components_;
   Language language_;
   Extension extension_;
-  std::map<std::vector<std::int32_t>, std::shared_ptr<const Shape>>
-      shapes_;                  // by the types of the components' variables
+  // by the types of the components' variables
+  std::map<std::vector<std::int32_t>, std::shared_ptr<const Shape>> shapes_;
   std::size_t max_joined_ = 0;  // maximum number of components that one test can take inputs from
   std::unique_ptr<Generator> generator_;
   std::shared_ptr<const Block> nothing_;  // stands for all blocks without candidates

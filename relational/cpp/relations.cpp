@@ -1,3 +1,5 @@
+// Hash indexes, built when a search first needs one, and the evaluation of comparisons and rules
+// for bound arguments.
 #include "relations.hpp"
 
 #include <algorithm>

@@ -60,10 +60,10 @@ class Index {
   const Region* region_of(std::int32_t value) const;
   Range find_within(const Region& region, const std::int32_t* key) const;
   std::vector<const std::int32_t*> key_;  // the key's columns
-  std::vector<std::uint32_t>
-      order_;  // rows, equal keys together, each group in the order of the facts
-  std::int32_t least_ =
-      0;  // regions are addressed by value - least_, or found in values_ if those spread too far
+  // rows, equal keys together, each group in the order of the facts
+  std::vector<std::uint32_t> order_;
+  // regions are addressed by value - least_, or found in values_ if those spread too far
+  std::int32_t least_ = 0;
   std::vector<std::int32_t> values_;
   std::vector<Region> regions_;
   std::vector<Range> slots_;  // open addressing; an empty range is a free slot
@@ -78,8 +78,8 @@ class Relation {
   std::int32_t at(int column, std::uint32_t row) const {
     return columns_[static_cast<std::size_t>(column)][row];
   }
-  const Index& index(std::uint64_t key);  // by a set of columns, one bit each; built when first
-                                          // asked for, by any thread
+  // by a set of columns, one bit each; built when first asked for, by any thread
+  const Index& index(std::uint64_t key);
 
  private:
   std::size_t n_rows_;

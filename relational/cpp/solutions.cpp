@@ -1,3 +1,5 @@
+// Objects are collected by searching the component once per example. Longer components reuse the
+// objects of the shorter one whenever what they add are tails on the same variable.
 #include "solutions.hpp"
 
 #include <algorithm>

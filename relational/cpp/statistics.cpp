@@ -1,3 +1,5 @@
+// Class counts and exact sums by fold. A task's statistics are those of all folds less its own, so
+// a bundle is summed once for all tasks.
 #include "statistics.hpp"
 
 #include <algorithm>

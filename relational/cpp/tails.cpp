@@ -1,3 +1,5 @@
+// Tails are searched for together: one search of an object answers all tails of its kind, and the
+// answers are kept as bit sets.
 #include "tails.hpp"
 
 #include <algorithm>
@@ -33,8 +35,9 @@ Tails::Place Tails::place(std::span<const Term> added, std::span<const std::int3
   code_.assign(added.begin(), added.end());
   renamed_.assign(types.size(), -1);
   std::int32_t on = -1, other = -1, n_variables = second > 0 ? 2 : 1;
-  bool single = true;  // whether it is on one variable of each component only, and every literal
-                       // shares one with those before it
+  // whether it is on one variable of each component only, and every literal shares one with those
+  // before it
+  bool single = true;
   for (std::size_t i = 0, n; i < code_.size(); i += n) {
     n = components_.length(code_[i]);
     bool joined = false;
@@ -73,8 +76,8 @@ Tails::Place Tails::place(std::span<const Term> added, std::span<const std::int3
 }
 
 Endings::Endings(std::span<const Tails::Place> places) : n_queries(places.size()) {
-  constexpr std::size_t few = 3;  // linked tails on two variables: searching for them takes less
-                                  // than finding the objects of both
+  // linked tails on two variables: searching for them takes less than finding the objects of both
+  constexpr std::size_t few = 3;
   const auto same = [&](const Tails::Place& a) {
     return std::count_if(places.begin(), places.end(), [&](const Tails::Place& b) {
       return a.variable == b.variable && a.linked == b.linked;

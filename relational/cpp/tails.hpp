@@ -51,8 +51,8 @@ class Tails {
   struct Links {
     std::span<const std::int32_t> objects;
     const std::uint64_t* held;
-    const std::vector<std::uint64_t>* over;  // tails that took too many steps, as a bit set: their
-                                             // links are not known; nullptr for none
+    // tails that took too many steps, as a bit set: their links are not known; nullptr for none
+    const std::vector<std::uint64_t>* over;
   };
   Links links(std::int32_t kind, std::size_t example, std::int32_t value);
   std::size_t words(std::int32_t kind) const {
@@ -64,9 +64,10 @@ class Tails {
         0xFFFFFFFF);
   }
   // The tails that took too many steps for an object, as a bit set; nullptr for none.
+  // Whether there are tails on any variable.
   bool gave_up(std::int32_t kind) const {
     return !kinds_[static_cast<std::size_t>(kind)]->given_up.empty();
-  }  // on any
+  }
   const std::vector<std::uint64_t>* given_up(std::int32_t kind, std::int32_t object) const;
   void forget();
   std::size_t bytes() const { return bytes_; }

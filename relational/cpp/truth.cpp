@@ -1,3 +1,5 @@
+// Queries are grouped by the component that they extend and searched as one pack per group. Tails
+// and known objects answer many of them without a search.
 #include "truth.hpp"
 
 #include <algorithm>

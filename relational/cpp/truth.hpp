@@ -72,19 +72,18 @@ class Truth {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
     return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
   }
+  // Bytes that forgetting frees.
   std::size_t bytes() const {
     return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes();
-  }  // that forgetting frees
+  }
   void forget();   // as if nothing had been evaluated
   void abandon();  // the same, after a call that was stopped
-  void drop_tables(std::size_t kept) {
-    tabulated_ = kept;
-  }  // the caller has, but for so many bytes
+  // The caller has dropped its tables, except for this many bytes.
+  void drop_tables(std::size_t kept) { tabulated_ = kept; }
   const std::vector<std::int64_t>& order() const { return order_; }
 
-  std::uint64_t n_evaluations() const {
-    return evaluations_;
-  }  // (component, example) pairs searched for
+  // (component, example) pairs that were searched.
+  std::uint64_t n_evaluations() const { return evaluations_; }
   std::uint64_t n_steps() const { return steps_ + tails_.n_steps() + solutions_.n_steps(); }
   // Queries, with the example of the facts, that took too many steps and count as false there.
   const std::set<std::pair<std::int32_t, std::int64_t>>& limit_hits() const { return hits_; }
@@ -128,8 +127,8 @@ class Truth {
   std::vector<std::uint64_t> truth_, nothing_;
   std::vector<std::int32_t> slots_;  // per query: its row in truth_, or -1
   std::size_t tabulated_ = 0;        // bytes of tables
-  std::vector<std::int32_t>
-      known_;  // per query: the set of examples on which it is known; 0 for none
+  // per query: the set of examples on which it is known; 0 for none
+  std::vector<std::int32_t> known_;
   Sets sets_;
   std::set<std::pair<std::int32_t, std::int64_t>> hits_;
   std::vector<std::int64_t> order_;
@@ -140,8 +139,8 @@ class Truth {
   Tails tails_;
   Solutions solutions_;
   std::vector<std::uint64_t> held_;
-  std::unordered_map<std::int32_t, std::unique_ptr<Extensions>>
-      packs_;                          // by the component extended
+  // by the component extended
+  std::unordered_map<std::int32_t, std::unique_ptr<Extensions>> packs_;
   std::vector<std::int32_t> numbers_;  // per component: its number in its pack, or -1
   std::vector<char> bound_;
 };

@@ -1,4 +1,4 @@
-// Asks now and then whether the user wants to stop, and tells how far growing is.
+// Checks now and then whether the user wants to stop, and reports progress.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace crosscut::query {
 
-// All threads that work on some facts share one; only the thread that called the core asks.
+// All threads that work on some facts share one; only the thread that called the core calls back.
 class Watch {
  public:
   using Ask = bool (*)(void* of, double share);  // true means stop

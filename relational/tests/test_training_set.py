@@ -21,8 +21,8 @@ def test_folds_are_spread_evenly_over_classes():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "at least 2 folds"),
-        ("folds", "only text it can be is 'marks'"),
+        (1, "must be at least 2"),
+        ("folds", "only string allowed is 'marks'"),
         ("marks", "no fold marks"),
         ([0, 1], "one integer"),
     ],

@@ -20,7 +20,7 @@ def test_everything_is_on_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(propositional, "concepts", lambda n_rows: concepts(n_rows)[1:3])
     monkeypatch.setattr(reproduction, "QUICK", reproduction.Effort(0.0, (2, 10), 2, 100, 20))
     said = []
-    page = reproduction.reproduce(tmp_path, quick=True, say=said.append)
+    page = reproduction.reproduce(tmp_path, quick=True, report=said.append)
     assert "Table 1: Mach (15 machines)" in said
     text = page.read_text()
     assert text.count("<svg") == 4
@@ -37,5 +37,5 @@ def test_data_that_cannot_be_read_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(reproduction, "_propositional", lambda *_: [])
     (tmp_path / "broken.s").write_text("predict(machine(+m,-a)).")
     (tmp_path / "broken.kb").write_text("machine(1,ok")
-    page = reproduction.reproduce(tmp_path / "out", quick=True, data=tmp_path, say=str)
+    page = reproduction.reproduce(tmp_path / "out", quick=True, data=tmp_path, report=str)
     assert "Left out: broken" in page.read_text()

@@ -45,7 +45,7 @@ def test_refusals(tmp_path):
     assert "same folds" in refused(call("compare", tmp_path / "a", tmp_path / "b"), 4)
     assert "nothing to compare" in refused(call("compare", tmp_path / "a"), 4)
     assert "nothing to compare" in refused(call("compare", CHURN, "-t", "churned"), 4)
-    assert "several were given" in refused(call("compare", CHURN, CHURN, "-t", "churned"), 4)
+    assert "but 2 were given" in refused(call("compare", CHURN, CHURN, "-t", "churned"), 4)
     assert "--max-depth" in call("compare", tmp_path / "a", tmp_path / "b", "--max-depth", "3").stderr
     spaced = refused(call("compare", CHURN, "-t", "churned", "--max-depth", "3", "5"), 4)
     assert "separate settings by commas" in spaced

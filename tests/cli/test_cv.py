@@ -121,7 +121,7 @@ def test_pruning_by_errors_and_costs(prices):
     assert costly["confusion"]["recall"][1] > by_error["confusion"]["recall"][1]
     assert "loss={'yes': 10.0}" in costly["code"]
     wrong = call("cv", CHURN, "-t", "churned", "--loss", "maybe=2")
-    assert "--loss maybe=2: give CLASS=NUMBER with a class of no, yes" in refused(wrong, UNSUITABLE)
+    assert "--loss maybe=2: write CLASS=NUMBER; the classes are no, yes" in refused(wrong, UNSUITABLE)
     numeric = call("cv", prices, "-t", "price", "--loss", "1=2")
     assert "--loss 1=2 is for classes" in refused(numeric, UNSUITABLE)
 
@@ -187,7 +187,7 @@ def test_identifiers_are_left_out_and_dates_stay_dates(tmp_path):
     rows = [f"k{i},{day},{'yes' if day[-4:] > '2022' or i % 9 == 0 else 'no'}" for i, day in enumerate(days)]
     path.write_text("\n".join(["customer,signup,paid", *rows, ""]))
     shown = call("cv", path, "-t", "paid").stdout
-    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer uses it)" in shown
+    assert "left out: 'customer' has 200 different values in 200 rows (--keep customer includes it)" in shown
     assert "columns: 1 date" in shown
     assert "signup ≤ 2022-12-" in shown
     assert "columns: 1 date, 1 nominal" in call("cv", path, "-t", "paid", "--keep", "customer").stdout
@@ -200,7 +200,7 @@ def test_rows_without_a_target_and_out_of_fold_predictions(tmp_path):
     path.write_text("\n".join(["x,y", *(f"{i % 3},{answer}" for i, answer in enumerate(answers)), ""]))
     assert "--drop-missing-target" in refused(call("cv", path, "-t", "y"), UNSUITABLE)
     result = call("cv", path, "-t", "y", "--drop-missing-target", "--folds", "4", "--oof", oof)
-    assert "1 rows without 'y' are left out" in result.stdout
+    assert "1 rows without 'y' were left out" in result.stdout
     header, *lines = [line.split(",") for line in oof.read_text().splitlines()]
     assert header == ["row", "fold", "y", "predicted y", "y = no", "y = yes"]
     assert [int(line[0]) for line in lines] == list(range(2, 61))  # the first has no answer
@@ -261,8 +261,8 @@ def test_class_weights_and_scoring():
 @pytest.mark.parametrize(
     ("options", "message", "code"),
     [
-        (["--class-weight", "maybe=2"], "with a class of no, yes", UNSUITABLE),
-        (["--class-weight", "yes=much"], "give CLASS=NUMBER", UNSUITABLE),
+        (["--class-weight", "maybe=2"], "the classes are no, yes", UNSUITABLE),
+        (["--class-weight", "yes=much"], "write CLASS=NUMBER", UNSUITABLE),
         (["--scoring", "acuracy"], "try accuracy", 2),
     ],
 )
@@ -295,6 +295,6 @@ def test_warnings_of_libraries_are_in_our_words(tmp_path):
     path.write_text("\n".join(["x,y", *(f"{i % 5},{'rare' if i < 3 else 'no'}" for i in range(60)), ""]))
     told = call("cv", path, "-t", "y", "--scoring", "precision_macro", "--repeats", "2", "--json")
     notes = json.loads(told.stdout)["notes"]
-    assert "a class has fewer rows than there are folds: some folds lack it" in notes
-    assert "the --scoring is undefined in some folds, where a class is absent or never predicted" in notes
+    assert "a class has fewer rows than there are folds, so some folds lack it" in notes
+    assert "--scoring is undefined in folds in which a class is absent or never predicted" in notes
     assert not any("n_splits" in note or "zero_division" in note for note in notes)

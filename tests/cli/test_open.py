@@ -32,7 +32,7 @@ def test_without_a_browser_the_place_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     page = tmp_path / "r.html"
     page.write_text("<p>")
-    assert f"the page is {page}" in call("open", page).stderr
+    assert f"the report is {page}" in call("open", page).stderr
 
 
 def test_what_is_neither_page_nor_model(opened, tmp_path):

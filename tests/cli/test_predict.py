@@ -62,5 +62,5 @@ def test_how_a_file_is_read_is_said(tmp_path):
     )
     assert call("cv", path, "-t", "kind", "--save", saved).exit_code == 0
     predicted = call("predict", saved, path)
-    assert f"crosscut: note: {path} is read as: ';' separated, decimal comma" in predicted.stderr
+    assert f"crosscut: note: {path} read as: ';' separated, decimal comma" in predicted.stderr
     assert len(predicted.stdout.splitlines()) == 61

@@ -36,7 +36,7 @@ def test_what_cannot_be_is_refused():
 
 def test_the_way_to_what_rules_cannot_do_is_shown(tmp_path):
     numbers = refused(call("rules", CHURN, "-t", "monthly_charge"), 4)
-    assert "too many to be classes; crosscut cv predicts numbers" in numbers
+    assert "too many to be classes; use crosscut cv to predict numbers" in numbers
     for linked in (tmp_path, tmp_path / "app.s"):
         assert "crosscut relational --rules" in refused(call("rules", linked, "-t", "x"), 3)
     ripper = call("rules", CHURN, "-t", "churned", "--strategy", "ripper", "--beam", 2)
@@ -62,11 +62,13 @@ def test_rules_are_saved_shown_and_used(tmp_path):
 def test_without_held_out_rows_there_is_no_report(tmp_path):
     X, y = load_iris(return_X_y=True)
     save_model(RuleClassifier().fit(X, y), tmp_path / "m", held_out=False)
-    assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)
+    assert "without cross-validation" in refused(
+        call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4
+    )
     assert "accuracy" not in call("show", tmp_path / "m").stdout
 
 
 def test_numbers_are_not_classes(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n" + "".join(f"{i % 9},{i % 50}\n" for i in range(500)))
-    assert "crosscut cv predicts numbers" in refused(call("rules", path, "-t", "y"), UNSUITABLE)
+    assert "use crosscut cv to predict numbers" in refused(call("rules", path, "-t", "y"), UNSUITABLE)

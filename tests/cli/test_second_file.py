@@ -23,7 +23,7 @@ def test_classes_of_a_second_file(tmp_path):
     assert told["error"] == pytest.approx(1 - right.mean())
     assert told["low"] < told["score"] < told["high"]
     assert told["standard_error"] == pytest.approx(np.std(right) / np.sqrt(len(y)))
-    assert "rows no tree was grown on" in " ".join(call("cv", train, *options).stdout.split())
+    assert "not used for training" in " ".join(call("cv", train, *options).stdout.split())
 
 
 def test_numbers_of_a_second_file(tmp_path):

@@ -25,4 +25,6 @@ def test_without_held_out_rows_there_is_no_report(tmp_path):
 
     save_model(TreeClassifier(cv=2).fit([[0.0], [1.0]] * 4, [0, 1] * 4), tmp_path / "m", held_out=False)
     assert "2 leaves" in call("show", tmp_path / "m").stdout
-    assert "held-out" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4)
+    assert "without cross-validation" in refused(
+        call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4
+    )

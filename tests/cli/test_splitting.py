@@ -73,9 +73,9 @@ def test_the_trees_are_those_of_the_same_folds_in_python(visits, tmp_path):
     ("options", "message", "code"),
     [
         (("--folds-column", "ill"), "it is the target", UNSUITABLE),
-        (("--folds-column", "value"), "different values", UNSUITABLE),
+        (("--folds-column", "value"), "distinct values", UNSUITABLE),
         (("--folds-column", "clinic", "--folds", "3"), "cannot be combined with --folds-column", 2),
-        (("--cv", "time", "--groups", "patient"), "cannot be combined with folds in the order of time", 2),
+        (("--cv", "time", "--groups", "patient"), "cannot be combined with --cv time", 2),
         (("--cv", "time", "--folds", "200"), "too many for 120 rows", UNSUITABLE),
         (("--time", "nowhere"), "nowhere", UNSUITABLE),
     ],

@@ -154,3 +154,22 @@ def test_links_and_devices_stay_what_they_are(tmp_path):
     assert b"crosscut" in os.read(reader, 1000)
     os.close(reader)
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "model"
+    write_arrays(path, {}, {})
+    path.chmod(0o600)
+    write_arrays(path, {}, {"x": np.arange(3)})
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_longest_names(tmp_path):
+    path = tmp_path / ("m" * 255)
+    write_arrays(path, {"kind": "example"}, {})
+    assert read_arrays(path)[0] == {"kind": "example"}
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the folder '.*absent' of 'model' does not exist"):
+        write_arrays(tmp_path / "absent" / "model", {}, {})

@@ -1,5 +1,7 @@
 """nested_cross_validate against loops over scikit-learn's search."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import model_selection as scikit
@@ -94,7 +96,7 @@ def test_groups_stay_together_inside():
 
 
 @pytest.mark.parametrize(
-    ("cv", "message"), [(ShuffleSplit(3, random_state=0), "give inner_cv"), (2, "at least 3")]
+    ("cv", "message"), [(ShuffleSplit(3, random_state=0), "pass inner_cv"), (2, "at least 3")]
 )
 def test_folds_that_cannot_serve_inside(cv, message):
     X, y = make_data(5, 60, 1)
@@ -169,3 +171,25 @@ def test_a_search_without_target():
             KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, X, None, cv=3
         )
     assert len(result.test_score) == 3
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_scorer_that_fails_gives_nan(share):
+    """As cross_val_score of a search; a splitter that is not shared goes through scikit-learn's search."""
+
+    def scorer(estimator, X, y):
+        if len(y) % 2:
+            raise ValueError("an odd number of rows")
+        return 1.0
+
+    X, y = np.arange(40.0).reshape(-1, 1) % 7, (np.arange(40) % 3 == 0).astype(int)
+    tree = DecisionTreeClassifier(random_state=0, max_features=None if share else "sqrt")
+    options = {"scoring": scorer}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = scikit.GridSearchCV(tree, {"max_depth": [1, 2]}, cv=scikit.KFold(2), **options)
+        expected = scikit.cross_val_score(search, X, y, cv=scikit.KFold(3))
+        result = crosscut.nested_cross_validate(
+            tree, {"max_depth": [1, 2]}, X, y, cv=scikit.KFold(3), inner_cv=scikit.KFold(2), **options
+        )
+    np.testing.assert_array_equal(result.test_score, expected)

@@ -1,5 +1,7 @@
 """Metrics of all splits at once are scikit-learn's, split by split."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -84,3 +86,32 @@ def test_where_scikit_warns_or_fails_so_do_we(scoring):
         for module in (crosscut, scikit)
     ]
     np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "accuracy", "f1", "roc_auc"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_trees_have_equal_ranks(scoring, weighted):
+    """Sums over the leaves of the largest trees differ in the last bit between settings."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(80, 4))
+        y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+        fit = {"sample_weight": rng.random(80)} if weighted else {}
+        grid = {"max_depth": [2, 3, 4, 6, None], "min_samples_leaf": [1, 2, 5], "min_samples_split": [2, 4]}
+        search = crosscut.GridSearchCV(DecisionTreeClassifier(random_state=0), grid, cv=4, scoring=scoring)
+        results = search.fit(X, y, **fit).cv_results_
+        splits = np.stack([results[f"split{k}_test_score"] for k in range(4)], axis=1)
+        alike = (abs(splits[:, None] - splits) < 1e-12).all(axis=2)
+        assert not (alike & (splits[:, None] != splits).any(axis=2)).any(), seed
+
+
+def test_a_training_fold_without_the_positive_class():
+    X, y = np.arange(12.0).reshape(-1, 1), np.repeat([0, 1], [8, 4])
+    cv = [(np.arange(8), np.arange(8, 12)), (np.arange(4, 12), np.arange(4))]
+    for scoring in ("f1", "f1_macro", "accuracy"):
+        tree = DecisionTreeClassifier(random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = scikit.cross_val_score(tree, X, y, cv=cv, scoring=scoring)
+            found = crosscut.cross_val_score(tree, X, y, cv=cv, scoring=scoring)
+        np.testing.assert_array_equal(found, expected)

@@ -153,7 +153,7 @@ def test_a_node_tells_its_way_and_its_folds(browser, pages):
     browser.execute_script("arguments[0].focus()", others[0])
     others[0].send_keys(Keys.ENTER)
     told = browser.find_element("id", "detail").text
-    assert "The way here" in told
+    assert "Path to this node" in told
     assert others[0].get_attribute("aria-label").split(",")[0] in told
 
 
@@ -166,10 +166,10 @@ def test_the_size_changes_tree_error_and_confusion(browser, pages):
     leaves = {model.get_n_leaves()}
     for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END):
         slider.send_keys(key)
-        said = browser.find_element("id", "size-said").text
+        said = browser.find_element("id", "size-result").text
         size = int(said.split()[0])
         row = int(np.flatnonzero(model.pruning_table_.n_leaves == size)[0])
-        assert f"right for {100 * (1 - model.pruning_table_.cv_error[row]):.1f} of 100" in said
+        assert f"correct for {100 * (1 - model.pruning_table_.cv_error[row]):.1f} of 100" in said
         cells = browser.find_elements("css selector", "#outcome td.right")
         right = sum(int(cell.text.replace(",", "")) for cell in cells)
         assert right / 800 == pytest.approx(1 - model.pruning_table_.cv_error[row])
@@ -178,7 +178,7 @@ def test_the_size_changes_tree_error_and_confusion(browser, pages):
         leaves.add(size)
     assert len(leaves) >= 3
     browser.execute_script("document.getElementById('reset').click()")
-    assert "(chosen)" in browser.find_element("id", "size-said").text
+    assert "(chosen)" in browser.find_element("id", "size-result").text
 
 
 def fill(browser, X, row):
@@ -210,7 +210,7 @@ def test_a_row_that_is_tried_gets_the_answer_and_the_set_of_the_model(browser, p
         classes = model.classes_[model.predict_set(one)[0]]
         told = browser.find_element("css selector", "#verdict .set").text.split(": ")[1]
         assert told == ", ".join(str(c) for c in classes)
-        lit = browser.find_elements("css selector", "#drawing .node.way")
+        lit = browser.find_elements("css selector", "#drawing .node.path")
         assert len(lit) == model.decision_path(one).nnz
 
 

@@ -24,9 +24,9 @@ def test_the_rarer_class_is_ranked(cancer):
 def test_calibration_counts_every_row_once(cancer):
     bins = calibration(cancer.fit_.validation)
     assert sum(each["rows"] for each in bins) == 569
-    right = sum(each["rows"] * each["right"] for each in bins) / 569
+    right = sum(each["rows"] * each["accuracy"] for each in bins) / 569
     assert right == pytest.approx(cancer.cv_score_)
-    assert all(0.5 <= each["sure"] <= 1 for each in bins)
+    assert all(0.5 <= each["probability"] <= 1 for each in bins)
 
 
 def test_the_most_wrong_rows_are_wrong_and_sure(cancer):
@@ -34,9 +34,9 @@ def test_the_most_wrong_rows_are_wrong_and_sure(cancer):
     y = load_breast_cancer().target
     assert len(found) == 10
     for each in found:
-        assert str(y[each["row"]]) == each["truth"] != each["answer"]
+        assert str(y[each["row"]]) == each["actual"] != each["predicted"]
     sure = cancer.cv_probabilities_.max(axis=1)[cancer.cv_predictions_ != y]
-    assert found[0]["sure"] == pytest.approx(sure.max())
+    assert found[0]["probability"] == pytest.approx(sure.max())
 
 
 def test_the_most_wrong_numbers_are_furthest_off():

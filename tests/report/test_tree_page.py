@@ -50,13 +50,13 @@ def test_nodes_say_what_the_folds_do(noise):
     model = TreeClassifier(max_depth=3, cv=4).fit(*noise)
     sizes = sizes_of(model.fit_, None)
     facts = node_facts(model.fit_, sizes.forest, range(len(model.tree_)), sizes.sizes[0].inner, noise[0])
-    assert facts[0]["way"] == []
+    assert facts[0]["path"] == []
     assert [fold for fold, *_ in facts[0]["folds"]] == [1, 2, 3, 4]
     assert [rows for _, rows, _ in facts[0]["folds"]] == [int(t.n_rows[0]) for t in model.cv_trees_]
-    assert facts[0]["held"] == f"{model.cv_score_:.0%} answered correctly when held out"
+    assert facts[0]["held"] == f"{model.cv_score_:.0%} predicted correctly when held out"
     for node, told in facts.items():
         assert told["rows"] == model.tree_.n_rows[node]
-        assert len(told["way"]) == model.tree_.depth[node]
+        assert len(told["path"]) == model.tree_.depth[node]
 
 
 def test_rows_other_than_the_training_rows_are_refused(noise, tmp_path):
@@ -84,7 +84,7 @@ def test_regression_has_residuals_in_place_of_a_confusion_matrix(tmp_path, prune
     random = np.random.default_rng(1)
     X = random.normal(size=(200, 3))
     page = written(TreeRegressor(prune=prune).fit(X, X[:, 0] + random.normal(size=200)), tmp_path)
-    assert "Truth less answer" in page
+    assert "actual minus predicted" in page
     assert "root mean square" in page
 
 

@@ -99,7 +99,7 @@ def test_without_cross_validation_there_is_no_score():
     [
         ({"strategy": "foil"}, "strategy must be one of"),
         ({"measure": "entropy", "ordered": False}, "ordered must be True"),
-        ({"beam_width": 0}, "beam_width must be an integer from 1, but 0"),
+        ({"beam_width": 0}, "beam_width must be an integer >= 1, but 0"),
         ({"min_coverage": -1}, "min_coverage must be a positive number"),
         ({"significance": 2}, "significance must be a level"),
         ({"max_length": 1.5}, "max_length must be an integer"),

@@ -86,7 +86,7 @@ def test_left_out_folds_are_held_out():
 
 def test_refusals():
     X, y, _ = table(TreeClassifier)
-    with pytest.raises(ValueError, match="give X and y"):
+    with pytest.raises(ValueError, match="pass the X and y"):
         TreeClassifier(cv=3).fit(X, y).cv_interval(method="nested")
     with pytest.raises(ValueError, match="needs a mean over rows or R²"):
         TreeClassifier(cv=3, scoring="roc_auc").fit(X, y).cv_interval(method="nested", X=X, y=y)

@@ -1,12 +1,13 @@
-// Running statistics for every criterion of classes that has no faster ones: its type tells, lane
-// by lane, whether a cut may beat the best test (may_beat), and whether an interval of cuts may
-// hold one that does (may_beat_inside). Without the latter every interval is opened.
+// Running statistics for the class criteria without faster ones (entropy, gain ratio). The
+// criterion itself decides, lane by lane, whether a cut may beat the best test (may_beat) and
+// whether an interval may hold such a cut (may_beat_inside). Both may err only towards true.
+// Without may_beat_inside every interval is opened.
 #pragma once
 #include "weighted_classes.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// One lane's sums at a cut, and of the interval that follows, if it is given.
+// One lane's sums at a cut and, for may_beat_inside, of the interval that follows it.
 template <int W>
 struct LaneCut {
   using V = Vec<double, W>;
@@ -44,8 +45,9 @@ struct AnyClassesOf : WeightedClasses<W> {
     each_bit(lanes, [&](int k) {
       const LaneCut<W> cut = cut_of(k, nullptr);
       const double best = lane<T, W>(limit, k);
-      const bool yes = cut.l > 0 && cut.r > 0 && (best == kNever || Criterion::may_beat(cut, best));
-      bits |= static_cast<u32>(yes) << k;
+      const bool may_win =
+          cut.l > 0 && cut.r > 0 && (best == kNever || Criterion::may_beat(cut, best));
+      bits |= static_cast<u32>(may_win) << k;
     });
     return bits;
   }

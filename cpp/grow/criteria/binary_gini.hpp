@@ -1,6 +1,7 @@
-// Two classes, counts, Gini. With p the share of class 1 in the node and d = l1 − l·p, the quality
-// is Q(node) + 2·d²·n/(l·r): the comparison d² > limit·l·r has no large numbers that cancel. Floats
-// serve up to kFloatRows rows, doubles above.
+// Running statistics for Gini with two classes and counted rows.
+// With p the fraction of class 1 in the node and d = l1 − l·p, the quality is Q(node) +
+// 2·d²·n/(l·r). So a cut beats the best test if d² > limit·l·r, which needs no division and
+// subtracts no large numbers. Floats are exact up to kFloatRows rows; larger nodes use doubles.
 #pragma once
 #include "grow/simd/lists.hpp"
 #include "grow/search.hpp"
@@ -30,13 +31,14 @@ struct BinaryGiniOf {
     });
     clear();
   }
-  // d is known up to 3·n units and `noise` (which keeps d² of an empty side, rounding only, below
-  // the limit) takes the root of the right side up by 2·n units at most; l·r ≥ n − 1 at a real cut.
-  // So √limit is taken down by 8·n units over √(n − 1).
+  // Rounding must never reject the best cut. The error of d is at most 3·n units. `noise` keeps d²
+  // of an empty side, which is rounding error only, below the limit. It raises the root of the
+  // right-hand side by at most 2·n units. At a real cut l·r ≥ n − 1, so lowering √limit by 8·n
+  // units over √(n − 1) covers both.
   void lower(const Best& best, int k) {
     const double* stats = bundle.node[k]->stats;
-    const double rows = stats[0] + stats[1],
-                 node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
+    const double rows = stats[0] + stats[1];
+    const double node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
     const double gain = best.q[k] - node - 4e-15 * node;
     const double root = gain > 0 ? __builtin_sqrt(gain / (2 * rows)) * (1 - 16 * kUnit) -
                                        8 * rows * kUnit / __builtin_sqrt(rows - 1)
@@ -63,12 +65,13 @@ struct BinaryGiniOf {
     const V d = l1 - l * share;
     return greater<T, W>(d * d, limit * (l * (n - l)) + noise);
   }
-  // Bound of an interval: Gini is convex in (l0, l1), so over the box of left counts that an
-  // interval can give its best value is at a corner. Two corners are the interval's ends, and the
-  // others move all of one class first. Only those two matter: with p the share and d > 0, d²/(l·r)
-  // grows with every row of class 1 that goes left (its logarithm by 2(1 − p)/d − 1/l + 1/r, and d
-  // ≤ l·(1 − p)) and with every row of class 0 that goes back (d ≤ r·p), so the corner after all of
-  // class 1 is above both ends. With d < 0 it is the other one.
+  // Bound of an interval. Gini is convex in (l0, l1), so its maximum over the box of possible left
+  // counts is at a corner. Two corners are the ends of the interval; at the other two one class has
+  // moved completely. Only those two matter. Let p be the fraction of class 1 and d > 0. Then
+  // d²/(l·r) grows with every row of class 1 that moves left: the derivative of its logarithm is
+  // 2(1 − p)/d − 1/l + 1/r, and d ≤ l·(1 − p). It also grows with every row of class 0 that moves
+  // back, because d ≤ r·p. So the corner after all of class 1 bounds both ends. With d < 0 it is
+  // the other corner.
   u32 alive(const V* cell, double) const {
     const u32 inside = greater<T, W>(cell[0], all<T, W>(1));
     BinaryGiniOf zero = *this, one = *this;
@@ -86,11 +89,11 @@ struct BinaryGiniOf {
     cell[1] = from_counts<T, W>(counts[1]);
     cell[0] = from_counts<T, W>(counts[0] + counts[1]);
   }
-  // One task alone: consecutive cuts of a sorted list at once.
+  // A single task: kCuts consecutive cuts of a sorted list at once.
   struct Cuts {
     using F = Vec<float, kCuts>;
     F l, l1;
-    u32 ones;  // of class 1, left of what comes next
+    u32 ones;  // rows of class 1 before the next entries
 
     explicit Cuts(const BinaryGiniOf& p) : ones(static_cast<u32>(p.l1)) {
       for (int k = 0; k < kCuts; k++)
@@ -106,7 +109,7 @@ struct BinaryGiniOf {
       const F d = l1 - l * p.share;
       return greater<float, kCuts>(d * d, l * (p.n - l) * p.limit + p.noise);
     }
-    CC_INLINE F gains(const BinaryGiniOf& p) const {  // up to a factor
+    CC_INLINE F gains(const BinaryGiniOf& p) const {  // up to a constant factor
       const F d = l1 - l * p.share;
       return d * d / (l * (p.n - l));
     }
@@ -115,7 +118,7 @@ struct BinaryGiniOf {
       p.l1 = l1[k];
     }
   };
-  // One task alone: a value's rows after the other, by the counts of their classes.
+  // A single task: one value after the other, given the class counts of its rows.
   struct Values {
     T l, l1;
     explicit Values(const BinaryGiniOf& p)
@@ -135,13 +138,16 @@ struct BinaryGiniOf {
       p.l1 = l1;
     }
   };
-  // One task alone: the quality that decides, to the bit, for all but the divisions is exact.
+  // A single task: the quality as Quality::binary computes it, bit for bit, because everything
+  // except the divisions is exact.
   double quality() const
     requires(W == 1)
   {
     const double* all = bundle.node[0]->stats;
-    const double l_1 = static_cast<double>(l1), l_0 = static_cast<double>(l) - l_1,
-                 r_0 = all[0] - l_0, r_1 = all[1] - l_1;
+    const double l_1 = static_cast<double>(l1);
+    const double l_0 = static_cast<double>(l) - l_1;
+    const double r_0 = all[0] - l_0;
+    const double r_1 = all[1] - l_1;
     return (l_0 * l_0 + l_1 * l_1) / (l_0 + l_1) + (r_0 * r_0 + r_1 * r_1) / (r_0 + r_1);
   }
   void put_left(const double* s, i64 rows)

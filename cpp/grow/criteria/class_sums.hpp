@@ -1,5 +1,5 @@
-// What running statistics of any number of classes share: a sum per class and lane, of the nodes
-// and of the rows left of the cut.
+// Base of the running statistics of classes: one sum per class and lane, of the whole nodes and of
+// the rows left of the cut.
 #pragma once
 #include "grow/search.hpp"
 
@@ -11,7 +11,7 @@ struct ClassSums {
   using V = Vec<T, W>;
   const int C;
   V *n_c, *l_c;  // [C]
-  V limit;       // a lane's best quality so far, less a slack
+  V limit;       // a lane's best quality so far, less a slack for rounding
 
   ClassSums(const Run& run, const Bundle& bundle, double* space)
       : C(run.K()),
@@ -31,7 +31,7 @@ struct ClassSums {
     limit = o.limit;
     for (int c = 0; c < C; c++) l_c[c] = o.l_c[c];
   }
-  // Sums of squares: A left of the cut, B right of it.
+  // Sums of squared class weights: A left of the cut, B right of it.
   CC_INLINE void sum_squares(V& a, V& b) const {
     a = b = V{};
     for (int c = 0; c < C; c++) {

@@ -1,5 +1,4 @@
-// The criteria that there are. A new one is a type like those included here, and its name in
-// `Criteria`.
+// The list of criteria. To add one, write a type like those included here and add it to `Criteria`.
 #pragma once
 #include <array>
 
@@ -16,7 +15,7 @@ struct CriterionList {
 };
 using Criteria = CriterionList<Gini, Entropy, GainRatio, Variance>;
 
-// A criterion chosen by name at run time: the functions of its type.
+// A criterion chosen by name at run time: pointers to the functions of its type.
 struct Criterion {
   int index;  // in `Criteria`
   const char* name;
@@ -46,24 +45,24 @@ decltype(auto) with_criterion(const Criterion& criterion, const F& f) {
   return with_criterion_of(Criteria{}, criterion.index, f);
 }
 
-// The quality of tests: the one formula per criterion that decides.
+// The quality Q of tests. This formula decides; everything else only skips tests that cannot win.
 struct Quality : Terms {
   const Criterion* criterion;
   Quality(const Criterion& of, int n_classes) : Terms{n_classes ? n_classes : 2}, criterion(&of) {}
 
   double total(const double* s) const;   // weight of a branch
-  double branch(const double* s) const;  // what a branch adds to Q; 0 without weight
-  // Q of left | node − left
+  double branch(const double* s) const;  // what a branch adds to Q; 0 if it has no weight
+  // Q of the two branches `left` and `node − left`.
   __attribute__((always_inline)) double binary(const double* left, const double* node) const {
     return criterion->binary(*this, left, node);
   }
-  // Q of n branches, K doubles each
+  // Q of n branches of K statistics each.
   __attribute__((always_inline)) double several(const double* branches, int n,
                                                 const double* node) const {
     return criterion->several(*this, branches, n, node);
   }
-  // How much a test of quality q lowers the impurity, times the weight; parts: Σ of branch(),
-  // unless Q is that sum.
+  // By how much a test of quality q lowers the impurity, times the weight. `parts` is the sum of
+  // branch(); it is used only if Q is not that sum.
   __attribute__((always_inline)) double improvement(const double* node, double q,
                                                     double parts) const {
     return (criterion->adds ? q : parts) - branch(node);

@@ -1,4 +1,4 @@
-// Entropy: with x(v) = v·log2(v), a branch of weight L adds Σ x(l_c) − x(L) to the quality of a
+// Entropy. With x(v) = v·log2(v), a branch of weight L adds Σ x(l_c) − x(L) to the quality of a
 // test.
 #pragma once
 #include <cmath>
@@ -35,18 +35,18 @@ struct Entropy {
     return impurity;
   }
 
-  // |l·log2 l| of weights from 1e-300 to 1e300
+  // Error of Q on the grid, for weights from 1e-300 to 1e300.
   template <class Grid>
   static double error(const Grid& grid, double) {
     return grid.weight * (112 * grid.off + 1200 * grid.formula);
   }
 
-  // Running statistics: may the cut beat a quality? cut: one lane's sums at a cut.
+  // For the running statistics: may this cut (one lane's sums) have a quality above `best`?
   template <class Cut>
   static bool may_beat(const Cut& cut, double best) {
     return quality_at(cut) > best - slack(cut);
   }
-  // May a cut inside the interval that follows beat a quality?
+  // May a cut inside the following interval have a quality above `best`?
   template <class Cut>
   static bool may_beat_inside(const Cut& cut, double best) {
     double q = 0;
@@ -54,7 +54,7 @@ struct Entropy {
   }
 
   template <class Cut>
-  static double slack(const Cut& cut) {  // of rounding
+  static double slack(const Cut& cut) {  // covers rounding
     return 1e-11 * (cut.x(cut.n) + cut.n);
   }
   template <class Cut>
@@ -66,10 +66,10 @@ struct Entropy {
     }
     return q;
   }
-  // Q is Σ_c φ_c(l_c) + g(l), φ_c(v) = x(v) + x(n_c − v) convex and g(l) = −x(l) − x(n − l)
-  // concave. Over an interval φ_c lies below its chord and g below its tangent at the middle: a sum
-  // that is linear in every class's rows moved, so each class is best moved wholly or not at all.
-  // False if there is no tangent.
+  // Bound of Q inside an interval. Q = Σ_c φ_c(l_c) + g(l), where φ_c(v) = x(v) + x(n_c − v) is
+  // convex and g(l) = −x(l) − x(n − l) is concave. In the interval φ_c is below its chord and g is
+  // below its tangent at the middle. The sum of both is linear in the rows moved of each class, so
+  // its maximum moves each class completely or not at all. Returns false if there is no tangent.
   template <class Cut>
   static bool bound_inside(const Cut& cut, double& q) {
     const double size = cut.size();

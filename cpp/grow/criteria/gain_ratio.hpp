@@ -1,5 +1,5 @@
-// Gain ratio: the gain in entropy over the split information, which is the entropy of the branches'
-// weights.
+// Gain ratio: the gain in entropy divided by the split information, which is the entropy of the
+// branches' weights.
 #pragma once
 #include <limits>
 
@@ -13,7 +13,7 @@ struct GainRatio {
   static constexpr Running kRunning = Running::class_by_class;
   static constexpr bool kAdds = false;
   static constexpr bool kSquares = false;
-  static constexpr bool kMirrors = false;  // the sum of split information rounds otherwise
+  static constexpr bool kMirrors = false;  // split information rounds differently
   static constexpr bool kNeedsGain = true;
   static constexpr bool kLogarithms = true;
 
@@ -46,7 +46,8 @@ struct GainRatio {
     const double split = cut.x(cut.n) - cut.x(cut.l) - cut.x(cut.r);
     return gain > best * split - Entropy::slack(cut) * (1 + best);
   }
-  // The bound of the gain over the least split information, which lies at an end.
+  // The bound of the gain divided by the least split information, which is at one end of the
+  // interval.
   template <class Cut>
   static bool may_beat_inside(const Cut& cut, double best) {
     double q = 0;

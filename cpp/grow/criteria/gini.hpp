@@ -28,14 +28,14 @@ struct Gini {
   static double impurity(const double* value, int n_classes, double weight) {
     double squares = 0;
     for (int c = 0; c < n_classes; c++) {
-      if (value[c] == 0) continue;  // most of many classes
+      if (value[c] == 0) continue;  // most classes, if there are many
       const double share = value[c] / weight;
       squares += share * share;
     }
     return 1.0 - squares;
   }
 
-  // How far the grid can move a quality (Run::margin).
+  // By how much rounding to the grid can change a quality (Run::margin).
   template <class Grid>
   static double error(const Grid& grid, double q) {
     return q * (4 * grid.off + grid.formula);

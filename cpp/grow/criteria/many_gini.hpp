@@ -1,5 +1,6 @@
-// Any number of classes, counts, Gini. Moving one row of class c changes A by 2·l_c + 1 and B by
-// 2·l_c + 1 − 2·n_c.
+// Running statistics for Gini with any number of classes and counted rows.
+// A and B are the sums of squared class counts left and right of the cut. Moving one row of class c
+// to the left changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c, whatever the number of classes.
 #pragma once
 #include "class_sums.hpp"
 #include "grow/simd/lists.hpp"
@@ -15,8 +16,9 @@ struct ManyGiniOf : ClassSums<Real, W> {
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0;
   int n_present = 0;
-  u8 present[kListClasses];  // one task alone: its classes, if entries of lists can name them
-  // A and B follow every row (exact up to 4096 rows); otherwise they are summed anew at every cut
+  u8 present[kListClasses];  // single task: the classes present, if list entries can name them
+  // A and B are updated with every row (exact up to 4096 rows). Otherwise they are summed at every
+  // cut.
   bool running = true;
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space)
@@ -43,7 +45,9 @@ struct ManyGiniOf : ClassSums<Real, W> {
   }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row], c = x >> 16;
-    const V one = ones<T, W>(x), before = l_c[c], step = before + before + T(1);
+    const V one = ones<T, W>(x);
+    const V before = l_c[c];
+    const V step = before + before + T(1);
     l += one;
     l_c[c] = before + one;
     if (running) {
@@ -63,10 +67,10 @@ struct ManyGiniOf : ClassSums<Real, W> {
     }
   }
   CC_INLINE void sum_squares() { Sums::sum_squares(a, b); }
-  // Bound of an interval with h_c rows of class c: with u, v the class shares left and right of its
-  // start, x ≤ h the rows moved and k = Σx, Gini's quality is exactly f(0) + Σ x_c·(2u_c − |u|² −
-  // 2v_c + |v|²) + |x − k·u|²/(l + k) + |x − k·v|²/(r − k); and (x_c − k·u_c)² ≤ max(h_c, h·u_c)².
-  // Where nothing is left yet, |x|²/k ≤ k stands for the left part.
+  // Bound of an interval with h_c rows of class c. Let u and v be the class fractions left and
+  // right of its start, x ≤ h the rows moved and k = Σx. Gini's quality is exactly f(0) + Σ
+  // x_c·(2u_c − |u|² − 2v_c + |v|²) + |x − k·u|²/(l + k) + |x − k·v|²/(r − k), and (x_c − k·u_c)² ≤
+  // max(h_c, h·u_c)². If nothing is left of the interval, the left part is |x|²/k ≤ k.
   u32 alive(const V* cell, double) {
     V h = V{};
     for (int c = 0; c < C; c++) h += cell[c];
@@ -77,7 +81,9 @@ struct ManyGiniOf : ClassSums<Real, W> {
     // r ≥ h ≥ 2 inside; l may be 0
     const V il = one / (l + all<T, W>(T(1e-9))), ir = one / (r + all<T, W>(T(1e-9)));
     const V uu = a * il * il, vv = b * ir * ir;
-    V slope = V{}, bend_l = V{}, bend_r = V{};
+    V slope = V{};
+    V bend_l = V{};
+    V bend_r = V{};
     for (int c = 0; c < C; c++) {
       const V u = l_c[c] * il, v = (n_c[c] - l_c[c]) * ir;
       const V start = greater_where(l, u + u - uu, one);
@@ -91,7 +97,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
     const V bound = a * il + b * ir + slope + bend_l + bend_r / (r - h + one);
     return inside & greater<T, W>(bound, limit);
   }
-  // a where l > 0, else b
+  // `a` in the lanes where l > 0, `b` elsewhere.
   CC_INLINE static V greater_where(const V& l, const V& a, const V& b) { return l > T(0) ? a : b; }
   void copy(const ManyGiniOf& o) {
     l = o.l;
@@ -107,19 +113,19 @@ struct ManyGiniOf : ClassSums<Real, W> {
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
-  // One task alone: the quality that decides, to the bit, for A and B are exact; it would sum over
-  // all classes.
+  // A single task: the quality as Quality::binary computes it, bit for bit, because A and B are
+  // exact. The formula itself would sum over all classes.
   double quality() const
     requires(W == 1)
   {
     return static_cast<double>(a) / static_cast<double>(l) +
            static_cast<double>(b) / static_cast<double>(n - l);
   }
-  // One task alone: consecutive cuts of a sorted list at once, class by class.
+  // A single task: kCuts consecutive cuts of a sorted list at once, class by class.
   struct Cuts {
     using F = Vec<float, kCuts>;
-    F l, a, b, count[kListClasses];  // of each class present: left of what comes next, in all lanes
-    u32 bits[kListClasses];          // its entries of the stretch
+    F l, a, b, count[kListClasses];  // rows of each class before the next entries, in all lanes
+    u32 bits[kListClasses];          // which of the current entries have the class
 
     explicit Cuts(const ManyGiniOf& p) {
       for (int k = 0; k < kCuts; k++) l[k] = p.l + static_cast<float>(k + 1 - kCuts);
@@ -154,11 +160,15 @@ struct ManyGiniOf : ClassSums<Real, W> {
       p.b = b[k];
     }
   };
-  // One task alone: a value's rows after the other, by the counts of their classes. Lanes are
-  // classes: all sums are whole numbers that floats hold up to 4096 rows, whatever the order.
+  // A single task: one value after the other, given the class counts of its rows. Lanes are
+  // classes. All sums are integers that floats hold exactly up to 4096 rows, so their order does
+  // not matter.
   struct Values {
     using F = Vec<float, 8>;
-    F n_c[kListClasses / 8] = {}, l_c[kListClasses / 8] = {}, squares_left, squares_right;
+    F n_c[kListClasses / 8] = {};
+    F l_c[kListClasses / 8] = {};
+    F squares_left;
+    F squares_right;
     float l;
     explicit Values(const ManyGiniOf& p)
       requires(W == 1)
@@ -174,9 +184,11 @@ struct ManyGiniOf : ClassSums<Real, W> {
     CC_INLINE void add(const ManyGiniOf& p, const u32* counts) {
       F all = squares_left = squares_right = F{};
       for (int i = 0; i * 8 < p.C; i++) {
-        Vec<std::int32_t, 8> own;
-        __builtin_memcpy(&own, counts + i * 8, sizeof own);
-        const F more = __builtin_convertvector(own, F), left = l_c[i] + more, right = n_c[i] - left;
+        Vec<std::int32_t, 8> numbers;
+        __builtin_memcpy(&numbers, counts + i * 8, sizeof numbers);
+        const F more = __builtin_convertvector(numbers, F);
+        const F left = l_c[i] + more;
+        const F right = n_c[i] - left;
         l_c[i] = left;
         all += more;
         squares_left += left * left;

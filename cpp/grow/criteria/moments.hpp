@@ -1,4 +1,6 @@
-// Regression: P, W and the number of rows. Q > limit  ⇔  P_l²·W_r + P_r²·W_l > limit·W_l·W_r.
+// Running statistics for regression: sum P, weight W and number of rows.
+// A cut beats the best test if P_l²/W_l + P_r²/W_r > limit or, without division, P_l²·W_r +
+// P_r²·W_l > limit·W_l·W_r.
 #pragma once
 #include "grow/simd/lists.hpp"
 #include "grow/search.hpp"
@@ -77,15 +79,16 @@ struct Moments {
     const V p_r = p - p_l, w_r = w - w_l;
     return greater<T, W>(p_l * p_l * w_r + p_r * p_r * w_l, limit * (w_l * w_r));
   }
-  // a test of lane k, by the statistics of its first branch
+  // May a test of lane k be the best? left: statistics of its first branch.
   CC_INLINE bool worth(int k, const double* left) const {
     const double p_r = lane<T, W>(p, k) - left[0], w_r = lane<T, W>(w, k) - left[1];
     return left[0] * left[0] * w_r + p_r * p_r * left[1] > lane<T, W>(limit, k) * (left[1] * w_r);
   }
-  // Bound of an interval of weight h: rows of weight k out of it sum to k·ȳ ± √(k(h−k)/h · SSD),
-  // SSD being the squared deviations of all the bundle's rows there (Cauchy–Schwarz on both parts;
-  // no task has more). That half ellipse, mirrored, lies in an octagon, and the quality is convex
-  // in (W_l, P_l): its best value is at one of the eight corners.
+  // Bound of an interval of weight h and sum h·ȳ. By Cauchy–Schwarz, rows of weight k from it sum
+  // to k·ȳ ± √(k(h−k)/h · SSD), where SSD is the sum of squared deviations of all rows of the
+  // bundle in the interval; no task has more. This half ellipse and its mirror image lie in an
+  // octagon. The quality is convex in (W_l, P_l), so its maximum over the octagon is at one of the
+  // eight corners.
   u32 alive(const V* cell, double ssd) const {
     const u32 inside = greater<T, W>(cell[2], all<T, W>(1));
     if (!inside) return 0;
@@ -98,11 +101,14 @@ struct Moments {
         1, 1};
     constexpr double y[8] = {0.41421356237309515, -0.41421356237309515, 1, -1, 1, -1,
                              0.41421356237309515, -0.41421356237309515};
-    // an end without weight
+    // A side without weight has no bound: open the interval.
     u32 bits =
         greater<T, W>(all<T, W>(1e-300), w_l) | greater<T, W>(all<T, W>(1e-300), w - w_l - h);
     for (int i = 0; i < 8; i++) {
-      const V wl = w_l + h * x[i], pl = p_l + q * x[i] + d * y[i], wr = w - wl, pr = p - pl;
+      const V wl = w_l + h * x[i];
+      const V pl = p_l + q * x[i] + d * y[i];
+      const V wr = w - wl;
+      const V pr = p - pl;
       bits |= greater<T, W>(pl * pl * wr + pr * pr * wl, limit * (wl * wr));
     }
     return inside & bits;
@@ -114,53 +120,55 @@ struct Moments {
     limit = o.limit;
   }
   static void cell_of(const Vec<u32, W>*, int, V*) {}
-  // One task alone, every row counting once: up to 64 consecutive cuts at once. Sums of integers
-  // are exact in any order.
+  // A single task whose rows count once: up to kMost consecutive cuts at once. Sums of integers are
+  // exact in any order.
   struct Cuts {
     static constexpr u32 kMost = 64;
     using D = Vec<double, kDoubles>;
-    D p[kMost / kDoubles], w[kMost / kDoubles];  // P and W up to every cut
-    double sum, end;                             // so far
+    D p[kMost / kDoubles], w[kMost / kDoubles];  // P and W left of every cut
+    double sum, end;                             // P and W before the next entries
 
     explicit Cuts(const Moments& m) : sum(m.p_l), end(m.w_l) {}
-    // the promising ones among the cuts after n entries
+    // Returns the promising cuts, as bits, among the cuts after the next n entries.
     CC_INLINE u64 next(const Moments& m, const ScanRows& rows, const u32* list, u32 n) {
-      u64 found = 0;
+      u64 promising = 0;
       D left, before = D{} + sum;
       for (int k = 0; k < kDoubles; k++) left[k] = end + (k + 1);
       for (u32 i = 0; i < n; i += kDoubles) {
-        D here;
-        // no class, only a row
-        for (u32 k = 0; k < kDoubles; k++) here[k] = rows.product[static_cast<u16>(list[i + k])];
-        here = running_sum(here);
-        const D x = here + before;
-        before += last_of(here);
+        D sums_here;
+        // regression: the low 16 bits of an entry are the row alone
+        for (u32 k = 0; k < kDoubles; k++)
+          sums_here[k] = rows.product[static_cast<u16>(list[i + k])];
+        sums_here = running_sum(sums_here);
+        const D x = sums_here + before;
+        before += last_of(sums_here);
         p[i / kDoubles] = x;
         w[i / kDoubles] = left;
         const D p_r = m.p - x, w_r = m.w - left;
-        found |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * left,
-                                                            left * w_r * m.limit))
-                 << i;
+        promising |= static_cast<u64>(greater<double, kDoubles>(x * x * w_r + p_r * p_r * left,
+                                                                left * w_r * m.limit))
+                     << i;
         left += static_cast<double>(kDoubles);
       }
       sum = before[0];
       end += n;
-      return n < kMost ? found & ((u64{1} << n) - 1) : found;
+      return n < kMost ? promising & ((u64{1} << n) - 1) : promising;
     }
-    // The same for the cuts after n values that have rows, if at least and at most so many are then
-    // on the left; kDoubles − 1 values more may be read.
+    // The same for the cuts after the next n values, given their sums. A cut counts if its value
+    // has rows and at least `least` and at most `most` rows are left of it. Up to kDoubles − 1
+    // values behind the end are read.
     CC_INLINE u64 next(const Moments& m, const Vec<double, 2>* sums, u32 n, double least,
                        double most) {
-      u64 found = 0;
-      const D fewest = all<double, kDoubles>(least - 0.5),
-              not_all = all<double, kDoubles>(most + 0.5);
+      u64 promising = 0;
+      const D fewest = all<double, kDoubles>(least - 0.5);
+      const D not_all = all<double, kDoubles>(most + 0.5);
       for (u32 i = 0; i < n; i += kDoubles) {
-        D x, own;
+        D x, weights;
         for (u32 k = 0; k < kDoubles; k++) {
           x[k] = sums[i + k][0];
-          own[k] = sums[i + k][1];
+          weights[k] = sums[i + k][1];
         }
-        const D left = running_sum(own) + end;
+        const D left = running_sum(weights) + end;
         x = running_sum(x) + sum;
         p[i / kDoubles] = x;
         w[i / kDoubles] = left;
@@ -169,39 +177,40 @@ struct Moments {
         const D p_r = m.p - x, w_r = m.w - left;
         const u32 good =
             greater<double, kDoubles>(x * x * w_r + p_r * p_r * left, left * w_r * m.limit) &
-            greater<double, kDoubles>(own, D{}) & greater<double, kDoubles>(left, fewest) &
+            greater<double, kDoubles>(weights, D{}) & greater<double, kDoubles>(left, fewest) &
             greater<double, kDoubles>(not_all, left);
-        found |= static_cast<u64>(good) << i;
+        promising |= static_cast<u64>(good) << i;
       }
-      return n < kMost ? found & ((u64{1} << n) - 1) : found;
+      return n < kMost ? promising & ((u64{1} << n) - 1) : promising;
     }
     void put(Moments& m, u32 k) const {
       m.put(p[k / kDoubles][k % kDoubles], w[k / kDoubles][k % kDoubles]);
     }
-    // The most promising one: most others are then below the new limit.
+    // The cut with the largest gain. After it is evaluated, most others are below the new limit.
     u32 best(Moments& m, u64 cuts) const {
-      u32 found = static_cast<u32>(__builtin_ctzll(cuts));
+      u32 promising = static_cast<u32>(__builtin_ctzll(cuts));
       double most = -1;
       for (u64 rest = cuts & (cuts - 1) ? cuts : 0; rest; rest &= rest - 1) {
         const u32 k = static_cast<u32>(__builtin_ctzll(rest));
         put(m, k);
-        const double p_r = m.p - m.p_l, w_r = m.w - m.w_l,
-                     gain = m.p_l * m.p_l / m.w_l + p_r * p_r / w_r;
+        const double p_r = m.p - m.p_l;
+        const double w_r = m.w - m.w_l;
+        const double gain = m.p_l * m.p_l / m.w_l + p_r * p_r / w_r;
         if (gain > most) {
           most = gain;
-          found = k;
+          promising = k;
         }
       }
-      return found;
+      return promising;
     }
     u64 still_promising(Moments& m, u64 cuts) const {
-      u64 found = 0;
+      u64 promising = 0;
       for (; cuts; cuts &= cuts - 1) {
         const u32 k = static_cast<u32>(__builtin_ctzll(cuts));
         put(m, k);
-        found |= static_cast<u64>(m.promising()) << k;
+        promising |= static_cast<u64>(m.promising()) << k;
       }
-      return found;
+      return promising;
     }
   };
   i64 rows_left(int k) const {

@@ -1,3 +1,5 @@
+// The formulas of all criteria, compiled once: they decide, so every instruction set and every
+// engine must compute the same bits.
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -16,7 +18,7 @@ double total_of(const Terms& terms, const double* s) {
 template <class C>
 double branch_of(const Terms& terms, const double* s) {
   const double weight = total_of<C>(terms, s);
-  return weight > 0 ? C::part(terms, s, weight) : 0;  // every weight may have vanished on the grid
+  return weight > 0 ? C::part(terms, s, weight) : 0;  // all weights may round to 0 on the grid
 }
 
 template <class C>
@@ -28,7 +30,7 @@ double several(const Terms& terms, const double* branches, int n, const double* 
 
 template <class C>
 double binary(const Terms& terms, const double* left, const double* node) {
-  // Where statistics are two numbers, the same sums in the same order.
+  // A shortcut for two statistics: the same sums in the same order, so the same bits.
   if constexpr (requires { C::part_of_two(0.0, 0.0); }) {
     if (terms.K == 2)
       return C::part_of_two(left[0], left[1]) +

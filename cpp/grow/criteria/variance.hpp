@@ -1,4 +1,4 @@
-// Variance, for regression: with P the sum of the targets, a branch of weight W adds P² / W to the
+// Variance, for regression. With P the sum of the targets, a branch of weight W adds P²/W to the
 // quality of a test.
 #pragma once
 #include "criterion.hpp"
@@ -23,11 +23,10 @@ struct Variance {
     return parts;
   }
 
-  // Of numbers the impurity is the exact variance (packed_trees.cpp); there are no classes to
-  // compute it from.
+  // Unused: leaves of a regression have the exact variance (packed_trees.cpp).
   static double impurity(const double*, int, double) { return 0; }
 
-  // The error of Σ P²/W, where |ΔP| ≤ W/2·least + 1 in every branch and Σ|P| ≤ √(W·Q).
+  // The error of Σ P²/W: |ΔP| ≤ W/2·least + 1 in every branch, and Σ|P| ≤ √(W·Q).
   template <class Grid>
   static double error(const Grid& grid, double q) {
     double error = 0;

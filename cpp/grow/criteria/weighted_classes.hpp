@@ -1,5 +1,5 @@
-// Running statistics of classes in doubles, of counts or weights: what weighted_gini.hpp and
-// any_classes.hpp share. The last part of a cell counts rows.
+// Base of the running statistics of classes in doubles, for counts or weights (weighted_gini.hpp,
+// any_classes.hpp). The last entry of a cell is the number of rows.
 #pragma once
 #include "class_sums.hpp"
 #include "grow/simd/lists.hpp"
@@ -62,7 +62,7 @@ struct WeightedClasses : ClassSums<double, W> {
     }
     cell[C] = from_counts<T, W>(sum);
   }
-  // One task alone: a value's rows after the other, by the counts of their classes.
+  // A single task: one value after the other, given the class counts of its rows.
   struct Values {
     double l_c[kListClasses], l;
     explicit Values(const WeightedClasses& p)

@@ -1,4 +1,4 @@
-// Gini of weighted classes.
+// Running statistics for Gini with weighted rows.
 #pragma once
 #include "weighted_classes.hpp"
 
@@ -18,9 +18,9 @@ struct WeightedGini : WeightedClasses<W> {
     this->sum_squares(a, b);
     return greater<T, W>(a * r + b * l, limit * (T(1) - 1e-11) * (l * r));
   }
-  // Bound of an interval: Gini is convex in the left sums, so its best value over the box an
-  // interval can give is at a corner (each class all moved or not). All corners are evaluated for
-  // up to four classes; with more, every interval is opened.
+  // Bound of an interval. Gini is convex in the left sums, so its maximum over the box of an
+  // interval is at a corner, where each class has moved completely or not at all. Up to four
+  // classes all corners are evaluated; with more, every interval is opened.
   u32 alive(const V* cell, double) {
     const u32 inside = greater<T, W>(cell[C], all<T, W>(1));
     if (!inside || C > 4) return inside;

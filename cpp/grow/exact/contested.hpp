@@ -1,6 +1,6 @@
-// Tests that the grid cannot tell apart are compared by the exact sums of the task's own rows:
-// highest quality, then lowest feature, then lowest key. One task at a time, in a time that grows
-// with its rows and the columns in question.
+// Compares the tests that the grid cannot distinguish by the exact sums of the task's own rows:
+// highest quality, then lowest feature, then lowest key. Works on one task at a time and takes time
+// proportional to its rows and the columns in question.
 #pragma once
 #include "exact_nominal.hpp"
 #include "grow/search.hpp"
@@ -14,12 +14,12 @@ struct ExactSearch {
   const Bundle& bundle;
   const Rows& rows;
   Best& best;
-  const int k, T;  // T: digits of a node's sums
+  const int k, T;  // lane; digits of a node's sums
   const Node& node;
-  double least;  // on the grid: what is below cannot be the best
-  u32 n = 0, *own;
+  double least;  // tests below this on the grid cannot be the best
+  u32 n = 0, *members;
   i64 *sums, *branches;
-  double* left;  // on the grid, of the first branch
+  double* left;  // statistics of the first branch on the grid
   std::int32_t* map;
   Contest contest;
 
@@ -39,21 +39,20 @@ struct ExactSearch {
         T(worker.run.p.n_sums()),
         node(*b.node[lane]),
         least(so_far.lowest[lane]),
-        own(worker.scratch.take<u32>(r.n)),
+        members(worker.scratch.take<u32>(r.n)),
         sums(sums_of(worker, b, r, lane)),
         branches(empty_sums(worker, 2)),
         left(worker.scratch.take<double>(static_cast<std::size_t>(worker.run.K()))),
         map(room),
         contest(worker.run.p, sums) {
     for (u32 i = 0; i < rows.n; i++) {
-      own[n] = i;
+      members[n] = i;
       n += rows.mask(i) >> k & 1;
     }
   }
 
-  // The grid's best test may not exist: a nominal one by another order of its categories, or one
-  // that has no gain. Then tests that were left behind for its sake may be the best, and all
-  // columns are searched.
+  // The best test on the grid may not exist: another order of the categories may apply, or it may
+  // have no gain. Then tests that lost to it may be the best, so all columns are searched.
   void run() {
     const int f = best.feature[k];
     const bool exists = !best.rivals[k].keep ||
@@ -69,12 +68,12 @@ struct ExactSearch {
   void search(const Rivals& rivals) {
     best.feature[k] = -1;
     for (int f = 0; f < w.run.p.n_features; f++) {
-      // too many to be listed
-      bool asked = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;
+      // too many rivals to list: search every allowed column
+      bool wanted = rivals.n > Rivals::kMost && allowed_lanes(w, bundle, f) >> k & 1;
       for (int i = 0; i < rivals.n && rivals.n <= Rivals::kMost; i++)
-        asked |= rivals.column[i] == f;
-      // a local table's constant columns have no ranks
-      if (!asked || rows.n_ranks(f) < 2) continue;
+        wanted |= rivals.column[i] == f;
+      // constant columns of a local table have no ranks
+      if (!wanted || rows.n_ranks(f) < 2) continue;
       const auto mark = w.scratch.mark();
       if (w.run.p.columns[f].nominal) search_nominal(f);
       else search_numeric(f);
@@ -89,8 +88,8 @@ struct ExactSearch {
   void add(u32 i) {
     const Problem& p = w.run.p;
     const std::size_t row = rows.row(i);
-    const double times = times_of(w, bundle, k, row),
-                 weight = times * (p.weight ? p.weight[row] : 1);
+    const double times = times_of(w, bundle, k, row);
+    const double weight = times * (p.weight ? p.weight[row] : 1);
     add_exactly(w, bundle, k, row, branches);
     if (p.n_classes) left[p.classes[row]] += weight;
     else {
@@ -98,7 +97,7 @@ struct ExactSearch {
       left[1] += weight;
     }
   }
-  bool offer() {  // the first branch against the rest
+  bool offer() {  // the first branch and the other rows
     w.level(bundle.depth).exact++;
     for (int d = 0; d < T; d++) branches[T + d] = sums[d] - branches[d];
     return contest.offer(branches, 2);
@@ -108,12 +107,13 @@ struct ExactSearch {
     const Column& column = w.run.p.columns[f];
     const u32 missing = rows.missing_rank(f);
     SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
-    for (u32 i = 0; i < n; i++) keys[i].v = static_cast<u64>(rows.rank(f, own[i])) << 32 | own[i];
+    for (u32 i = 0; i < n; i++)
+      keys[i].v = static_cast<u64>(rows.rank(f, members[i])) << 32 | members[i];
     keys = sort_keys<32>(keys, room, n, rows.n_ranks(f));
     const auto rank = [&](u32 i) { return static_cast<u32>(keys[i].v >> 32); };
     u32 present = n;
     while (present > 0 && rank(present - 1) == missing) present--;
-    const auto look = [&](u64 key, i64 n_left) {
+    const auto evaluate = [&](u64 key, i64 n_left) {
       if (n_left < bundle.min_leaf[k] || node.n_rows - n_left < bundle.min_leaf[k]) return;
       if (!(w.run.quality.binary(left, node.stats) >= least) || !offer()) return;
       best.feature[k] = f;
@@ -134,10 +134,10 @@ struct ExactSearch {
         if (i + 1 == present || rank(i) == rank(i + 1)) continue;
         if (column.edges || apart(column.values[rows.value_rank(f, rank(i))],
                                   column.values[rows.value_rank(f, rank(i + 1))]))
-          look(numeric_key(phase, rank(i)), n_left);
+          evaluate(numeric_key(phase, rank(i)), n_left);
       }
       if (present == n || present == 0) return;
-      if (phase == kMissingRight) look(numeric_key(kPresence, 0), n_left);
+      if (phase == kMissingRight) evaluate(numeric_key(kPresence, 0), n_left);
     }
   }
 
@@ -146,8 +146,8 @@ struct ExactSearch {
     i64 *table = empty_sums(w, static_cast<int>(V)), *count = w.scratch.take<i64>(V);
     std::fill_n(count, V, i64{0});
     for (u32 i = 0; i < n; i++) {
-      const u32 v = rows.rank(f, own[i]);
-      add_exactly(w, bundle, k, rows.row(own[i]), table + static_cast<int>(v) * T);
+      const u32 v = rows.rank(f, members[i]);
+      add_exactly(w, bundle, k, rows.row(members[i]), table + static_cast<int>(v) * T);
       count[v]++;
     }
     const Categories categories{table, count,       static_cast<int>(V),
@@ -175,7 +175,8 @@ void decide_contested(Worker& w, const Bundle& bundle, const Rows& rows, Best& b
   });
 }
 
-// How much lane k's test lowers the impurity, as a share of the weight of all its task's rows.
+// By how much lane k's test lowers the impurity, as a fraction of the weight of all rows of its
+// task.
 template <class Rows>
 double exact_decrease(Worker& w, const Bundle& bundle, const Rows& rows, const Best& best, int k) {
   const int f = best.feature[k], T = w.run.p.n_sums();

@@ -1,3 +1,6 @@
+// Exact arithmetic on the sums of nodes. Qualities of Gini and variance are fractions of long
+// integers. Most fit into 320 bits (Wide); the others use Natural. Criteria with logarithms use
+// their formula on sums that are rounded once.
 #include "exact.hpp"
 
 #include <limits>
@@ -20,9 +23,9 @@ Fraction part(const Problem& p, const i64* s) {
   }
   Fraction out;
   for (int c = 0; c < p.n_classes; c++) {
-    const Natural own = integer(grid[0], s + c * grid[0].n).size;
-    add(out.above, times(own, own));
-    add(out.below, own);
+    const Natural weight = integer(grid[0], s + c * grid[0].n).size;
+    add(out.above, times(weight, weight));
+    add(out.below, weight);
   }
   return out;
 }
@@ -54,7 +57,7 @@ double exact_share(const Problem& p, const i64* sums, int c) {
 
 bool moments_of_two(double a, double b, double& mean, double& variance) {
   const double apart = a - b, other = a - apart;
-  // Knuth's two sum: a − b is `apart` and this
+  // Knuth's two-sum: a − b is exactly apart + lost
   const double lost = (a - (apart + other)) + (other - b);
   const double m = (a + b) / 2, v = apart * apart / 4;
   constexpr double low = 0x1p-900, high = 0x1p900;
@@ -71,7 +74,7 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
     exponent -= 53;
     return static_cast<u64>(std::ldexp(m, 53));
   };
-  // Bits `from`, from + 1, … of a number of three words.
+  // Bits from, from + 1, … of a number of three words.
   const auto bits_of = [](const u64* m, int from, int bits) {
     u64 v = 0;
     for (int i = 0; i < 3; i++) {
@@ -89,25 +92,26 @@ void exact_digits(const ExactRows& grids, std::size_t n, const double* y, const 
   for (std::size_t i = 0; i < n; i++) {
     int of_weight = 0, of_target = 0;
     const u64 weight = w ? parts(w[i], of_weight) : 1;
-    const u64 own[3] = {weight, 0, 0};
+    const u64 weight_words[3] = {weight, 0, 0};
     if (y) {
       const u64 target = parts(y[i], of_target);
-      const u128 once = static_cast<u128>(weight) * target, low = (once & ~u64{0}) * target,
-                 high = (once >> 64) * target + (low >> 64);
+      const u128 once = static_cast<u128>(weight) * target;
+      const u128 low = (once & ~u64{0}) * target;
+      const u128 high = (once >> 64) * target + (low >> 64);
       const u64 sum[3] = {static_cast<u64>(once), static_cast<u64>(once >> 64), 0};
       const u64 square[3] = {static_cast<u64>(low), static_cast<u64>(high),
                              static_cast<u64>(high >> 64)};
       write(grids.grid[0], sum, of_weight + of_target, y[i] < 0);
-      write(grids.grid[1], own, of_weight, false);
+      write(grids.grid[1], weight_words, of_weight, false);
       write(grids.grid[2], square, of_weight + 2 * of_target, false);
     } else {
-      write(grids.grid[0], own, of_weight, false);
+      write(grids.grid[0], weight_words, of_weight, false);
     }
   }
 }
 
 int compare_tests(const double* node, const double* a, const double* b) {
-  // the same branches
+  // the same branches, perhaps exchanged
   if ((a[0] == b[0] && a[1] == b[1]) || (a[0] == node[0] - b[0] && a[1] == node[1] - b[1]))
     return 0;
   struct Branches {
@@ -133,7 +137,7 @@ struct Contest::State {
   const Problem& p;
   Quality formula;
   const i64* node;
-  bool rational;  // qualities are fractions; otherwise the formula of the sums, each rounded once
+  bool rational;  // qualities are fractions; otherwise formulas of sums rounded once
   bool brief;     // ... of short numbers: above / below
   bool any = false;
   Wide above;
@@ -150,8 +154,8 @@ struct Contest::State {
         brief(is_brief()) {
     if (!rational) node_sums = rounded(sums, 1);
   }
-  // Two branches of a regression: (Σwy)² times the other's weight has at most 256 bits, and so has
-  // the sum of both.
+  // Two branches of a regression whose fractions fit into 256 bits: (Σwy)² times the weight of the
+  // other branch, and the sum of both.
   bool is_brief() const {
     const DigitGrid* grid = p.exact.grid;
     if (p.n_classes || p.multiway || !is_short(grid[0]) || grid[1].n != 1) return false;

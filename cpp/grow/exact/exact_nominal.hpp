@@ -1,11 +1,12 @@
-// Tests of a nominal column by exact sums: the candidates of choose_nominal, in the same order.
+// The best test of a nominal column by exact sums: the candidates of choose_nominal, in the same
+// order.
 #pragma once
 #include "exact.hpp"
 #include "grow/nominal.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// One task's rows at a node by category.
+// One task's rows at a node, by category.
 struct Categories {
   const i64 *table, *count;  // [V][Problem::n_sums()] and [V]
   int V;
@@ -13,8 +14,8 @@ struct Categories {
   i64 n_rows, min_leaf;
 };
 
-// True if some test is better than all that the contest has seen; `map` is then its branch of every
-// category (−1: not present).
+// Returns true if some test is better than all tests offered before. `map` is then its branch of
+// every category (−1: not present).
 inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, Contest& contest,
                           std::int32_t* map) {
   const int T = p.n_sums();
@@ -22,9 +23,9 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
   for (int v = 0; v < x.V; v++)
     if (x.count[v]) codes[m++] = v;
   if (m < 2) return false;
-  bool found = false;
+  bool any_better = false;
   const auto take = [&](auto branch) {
-    found = true;
+    any_better = true;
     std::fill_n(map, x.V, -1);
     for (int j = 0; j < m; j++) map[codes[j]] = branch(j);
   };
@@ -36,7 +37,7 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
       enough &= x.count[codes[j]] >= x.min_leaf;
     }
     if (enough && contest.offer(parts, m)) take([](int j) { return j; });
-    return found;
+    return any_better;
   }
   const auto try_subset = [&](auto goes) {  // goes(j): does category j go left?
     i64 n_left = 0;
@@ -53,7 +54,7 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
   if (p.n_classes > 2 && m <= kExactCategories) {
     for (u32 subset = 1; subset + 1 < 1u << m; subset += 2)
       try_subset([subset](int j) { return (subset >> j & 1) != 0; });
-    return found;
+    return any_better;
   }
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));
   int* place = arena.take<int>(static_cast<std::size_t>(m));
@@ -66,7 +67,7 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
     for (int j = 0; j < m; j++) place[order[j].code] = j;
     for (int j = 0; j + 1 < m; j++) try_subset([place, j](int i) { return place[i] <= j; });
   }
-  return found;
+  return any_better;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

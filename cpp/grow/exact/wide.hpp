@@ -1,4 +1,4 @@
-// Natural numbers of up to 320 bits: most exact sums and their products need no more.
+// Natural numbers of up to 320 bits. Most exact sums and their products fit.
 #pragma once
 #include "base/natural.hpp"
 

@@ -1,6 +1,6 @@
-// Grows all tasks of a problem: blocks of tasks, each a root bundle refined depth first
-// (refine.hpp). Threads share the bundles of a block; with many blocks a thread takes whole blocks
-// instead. Nothing of this shows in the trees.
+// Grows all tasks of a problem. Each block of tasks starts with one root bundle (large/refine.hpp).
+// With few blocks, threads share the bundles of a block; with many, each thread takes whole blocks.
+// The trees do not depend on the number of threads.
 #include "grow/large/refine.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {

@@ -1,5 +1,5 @@
-// The first resolution of a large bundle: statistics of every column over coarse intervals (or
-// categories) give the exact quality of the tests at the intervals' borders.
+// The first resolution of a large bundle. Each column has statistics per coarse interval (or
+// category); they give the exact quality of the tests at the borders of the intervals.
 #pragma once
 #include "grow/categories.hpp"
 #include "statistics.hpp"
@@ -28,11 +28,12 @@ struct BorderSearch : Search<P> {
     if constexpr (requires { p.running; }) p.running = false;
   }
 
-  // One column's statistics: counts or values per bin, a bin being a category or an interval.
+  // Statistics of one column: counts or values per bin. A bin is a category or a coarse interval;
+  // the last bin has the missing values.
   struct Statistics {
-    u32 bins = 0;  // without missing
+    u32 bins = 0;  // without the bin of missing values
     bool missing = false;
-    const u32* firsts = nullptr;  // [bins + 1] first ranks of intervals
+    const u32* firsts = nullptr;  // [bins + 1] first rank of every interval
     Vec<u32, W>* counts = nullptr;
     Vec<double, W>* values = nullptr;
     double* squares = nullptr;
@@ -47,35 +48,33 @@ struct BorderSearch : Search<P> {
                                      sizeof(Vec<double, W>) +
                                  24);
   }
-  // Room for them.
-  static void take_room(Worker& w, Statistics& h) {
-    const std::size_t total = h.bins + 1, K = static_cast<std::size_t>(w.run.K());
-    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
-    else {
-      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
-      h.squares = w.scratch.take<double>(total);
-    }
-  }
+  // Allocates the statistics of column f.
   static Statistics room(Worker& w, int f) {
     const Column& c = w.run.p.columns[f];
     Statistics h;
     h.bins = c.nominal ? c.n_values : c.n_coarse;
     h.missing = c.has_missing;
     h.firsts = c.coarse_first;
-    take_room(w, h);
+    const std::size_t total = h.bins + 1;
+    const std::size_t K = static_cast<std::size_t>(w.run.K());
+    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
+    else {
+      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
+      h.squares = w.scratch.take<double>(total);
+    }
     return h;
   }
   void fill(int f, const Statistics& h) {
     rows.copy_codes(f);
-    if (const u8* codes = rows.codes->column[f]) fill_with(h, sorted, codes);
-    else fill_with(h, sorted, WideCodes{w.run.p.columns[f].ranks, rows.codes});
+    if (const u8* codes = rows.codes->column[f]) fill_with(h, codes);
+    else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.codes});
   }
   template <class Numbers>
-  void fill_with(const Statistics& h, const SortedRows& from, Numbers codes) {
+  void fill_with(const Statistics& h, Numbers codes) {
     const u32 total = h.bins + 1;
-    if (w.run.counted) return fill_counts<W>(from, codes, w.run.K(), total, h.counts);
+    if (w.run.counted) return fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
     const auto mark = w.scratch.mark();
-    fill_values<W>(w.run, from, codes, total, h.values, h.squares,
+    fill_values<W>(w.run, sorted, codes, total, h.values, h.squares,
                    w.scratch.take<double>(2 * total));
     w.scratch.release(mark);
   }
@@ -87,14 +86,14 @@ struct BorderSearch : Search<P> {
     return cell;
   }
 
-  // Gap rule: the cut after bin b (only columns with one value per interval have values that close
-  // at a border).
-  u32 parted(u32 lanes, int f, const Statistics& h, u32 b) {
+  // Gap rule for the cut after bin b. Only columns with one value per interval have values that
+  // close at a border.
+  u32 separable(u32 lanes, int f, const Statistics& h, u32 b) {
     const float* values = w.run.p.columns[f].values;
-    const auto own = [&](u32 x, int k) { return p.cell_stats(bin(h, x), k, stats) != 0; };
+    const auto has_rows = [&](u32 x, int k) { return p.cell_stats(bin(h, x), k, stats) != 0; };
     const auto low = [&](u32 x) { return values[h.firsts[x + 1] - 1]; };
-    return Base::parted(lanes, b, b + 1, 0, h.bins - 1, own, low,
-                        [&](u32 x) { return values[h.firsts[x]]; });
+    return Base::separable(lanes, b, b + 1, 0, h.bins - 1, has_rows, low,
+                           [&](u32 x) { return values[h.firsts[x]]; });
   }
 
   void count_missing(const Statistics& h) {
@@ -119,12 +118,12 @@ struct BorderSearch : Search<P> {
       for (u32 b = 0; b + 1 < h.bins; b++) {
         p.add_cell(bin(h, b));
         u32 m = Base::may_beat(p) & lanes;
-        if (m && close) m = parted(m, f, h, b);
-        if (m) this->judge(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
+        if (m && close) m = separable(m, f, h, b);
+        if (m) this->evaluate(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
       }
       if (phase == kMissingRight && h.missing && h.bins) {
         p.add_cell(bin(h, h.bins - 1));
-        this->judge(p, Base::may_beat(p) & lanes, f, numeric_key(kPresence, 0));
+        this->evaluate(p, Base::may_beat(p) & lanes, f, numeric_key(kPresence, 0));
       }
     }
   }
@@ -144,7 +143,7 @@ struct BorderSearch : Search<P> {
       });
     }
     each_bit(lanes, [&](int k) {
-      Base::judge_nominal(
+      Base::evaluate_nominal(
           k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
           [](int) { return std::numeric_limits<double>::quiet_NaN(); },
           ExactMeans<LargeRows>{w, bundle, rows, k, f});

@@ -1,8 +1,7 @@
-// What follows a search: every task of a bundle takes its test; tasks that split alike go on
-// together, the others fork (the paper's Figure 2). Rows are read through an accessor, so large and
-// local bundles share this code:
-//   n; mask(i); rank(f, i); row(i) (row of the table); value_rank(f, r): the table's rank of the
-//   accessor's rank r.
+// Step 3 of the paper's Figure 2: every task of a bundle takes its best test. Tasks whose tests
+// split their rows alike stay together; the others fork.
+// Large bundles and local tables share this code. They provide the rows as a type with n, mask(i),
+// rank(f, i), row(i) (the row of the table) and value_rank(f, r) (the table's rank of rank r).
 #pragma once
 #include "grow/categories.hpp"
 #include "grow/exact/contested.hpp"
@@ -21,8 +20,8 @@ inline Node* add_children(Worker& w, Node& node, int n) {
   return node.children;
 }
 
-// Few rows of one class, one of many: a node needs no statistics of its own for them. The two
-// children were the last to be given memory.
+// With many classes, small children of one class share precomputed statistics instead of storing K
+// numbers each. Their memory must be what was allocated last.
 inline void share_pure(Worker& w, Node* child) {
   const int K = w.run.K();
   for (int b = 2; b-- > 0;) {
@@ -39,8 +38,8 @@ inline void share_pure(Worker& w, Node* child) {
   }
 }
 
-// Gives a node its numeric test: children, their statistics (left: of the first), the task's own
-// threshold between its neighbours.
+// Gives a node its numeric test: two children with their statistics (`left`: of the first) and the
+// task's own threshold between its neighbouring values.
 template <class Rows>
 void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64 n_left,
                   const double* left, u32 below, u32 above) {
@@ -70,7 +69,8 @@ void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64
   else node.sides = {column.values[a], column.values[b]};
 }
 
-// Gives a node its nominal test, whose branches are still to be filled in: [rank of the table].
+// Gives a node its nominal test. The caller fills in the returned branches, one per rank of the
+// table.
 inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches) {
   add_children(w, node, n_branches);
   const std::size_t ranks = w.run.p.columns[f].n_values + 1;
@@ -99,8 +99,8 @@ struct Forking {
         arena(worker.scratch),
         tests(arena.take<Test>(kLanes)) {}
 
-  // Every lane takes its test or becomes a leaf; afterwards tests[0..n_tests) are the bundle's
-  // different tests.
+  // Every lane takes its test or becomes a leaf. Afterwards tests[0..n_tests) are the different
+  // tests of the bundle.
   void take_tests() {
     u32 numeric = 0, nominal = 0;
     each_bit(bundle.lanes, [&](int k) {
@@ -118,7 +118,7 @@ struct Forking {
     struct Tested {
       int f;
       u32 lanes;
-    } tested[kLanes];  // columns
+    } tested[kLanes];  // columns with a chosen test
     int n_tested = 0;
     u32 below[kLanes], above[kLanes], cut[kLanes];
     while (numeric) {
@@ -133,10 +133,10 @@ struct Forking {
       tested[n_tested++] = {f, same};
       numeric &= ~same;
     }
-    w.share(n_tested, [&](Worker& own, Parts& parts) {
+    w.share(n_tested, [&](Worker& worker, Parts& parts) {
       for (int i; (i = parts.take()) >= 0;)
-        own_neighbours(own, bundle.depth, rows, tested[i].f, rows.missing_rank(tested[i].f),
-                       tested[i].lanes, cut, below, above);
+        own_neighbours(worker, rows, tested[i].f, rows.missing_rank(tested[i].f), tested[i].lanes,
+                       cut, below, above);
     });
     for (const Tested* t = tested; t < tested + n_tested; t++) {
       const int f = t->f;
@@ -145,7 +145,7 @@ struct Forking {
         const u64 phase = phase_of(best.key[k]);
         take_numeric(w, rows, *bundle.node[k], f, phase, best.n_left[k], best.left + k * best.K,
                      below[k], above[k]);
-        // With missing rows of its own the task has learnt a direction; otherwise they go with the
+        // A task with missing values has learnt their direction. In other tasks they follow the
         // majority.
         if (phase == kMissingLeft) bundle.node[k]->missing = 0;
         else if (phase == kMissingRight && has_missing_rows(f, k, missing))
@@ -155,7 +155,7 @@ struct Forking {
     }
     if (leaves) close_lanes(w, bundle, rows, leaves);
   }
-  // By the statistics, [V][K], and rows of the lane's categories.
+  // table: [V][K] statistics of the lane's categories; n: [V] rows.
   void take_nominal(int k, u32 V, const double* table, const i64* n) {
     const int f = best.feature[k], K = w.run.K();
     Node& node = *bundle.node[k];
@@ -164,7 +164,7 @@ struct Forking {
       std::copy_n(best.map[k], V, map);
     } else if (w.run.p.n_classes || w.run.p.multiway) {
       branches_of(w.run, table, n, static_cast<int>(V), best.key[k], arena, map);
-    } else {  // the first categories by mean; the key says how many
+    } else {  // the first key + 1 categories in the order of their means
       Category* order = arena.take<Category>(V);
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
       const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(V), order, unknown,
@@ -210,7 +210,7 @@ struct Forking {
         quality.improvement(node.stats, best.q[k], parts) / w.root_total[bundle.task[k]];
     return gain + 2.220446049250313e-16 >= least;
   }
-  // Σ of what the branches of the best test add to Q.
+  // Sum of the parts of Q of the branches of the best test.
   double parts_of_choice(int k) const {
     const int f = best.feature[k], K = w.run.K();
     const Node& node = *bundle.node[k];
@@ -228,15 +228,15 @@ struct Forking {
       std::int32_t* map = arena.take<std::int32_t>(V);
       branches_of(w.run, table, tables.n[k], static_cast<int>(V), best.key[k], arena, map);
       double* part = arena.take<double>(static_cast<std::size_t>(K));
-      for (int b = 0, found = 1; found; b++) {
-        found = 0;
+      for (int b = 0, any = 1; any; b++) {
+        any = 0;
         std::fill_n(part, K, 0.0);
         for (u32 v = 0; v < V; v++)
           if (map[v] == b) {
-            found = 1;
+            any = 1;
             for (int c = 0; c < K; c++) part[c] += table[static_cast<int>(v) * K + c];
           }
-        if (found) sum += quality.branch(part);
+        if (any) sum += quality.branch(part);
       }
     }
     arena.release(mark);
@@ -280,8 +280,8 @@ struct Forking {
     t->lanes |= 1u << k;
     for (int b = 0; b < 2; b++) t->child[b * kLanes + k] = bundle.node[k]->children + b;
   }
-  // Multiway tests on one column are always alike: their branches are the categories. Subsets are
-  // if they agree on what both saw.
+  // Multiway tests of one column are always alike, because their branches are the categories.
+  // Subset tests are alike if they agree on the categories that both tasks have.
   void join_nominal(int k, int f, u32 V, const std::int32_t* map) {
     const bool multiway = w.run.p.multiway;
     Test* t = nullptr;
@@ -308,7 +308,7 @@ struct Forking {
   }
 };
 
-// Which child sets want a test of their own; sums for those that stay leaves.
+// Finds the child sets that need a test (Test::open) and sums the values of those that stay leaves.
 template <class Rows>
 void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fork& fork) {
   for (int j = 0; j < fork.n_tests; j++) {
@@ -344,9 +344,9 @@ Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, Best& best) {
   decide_contested(w, bundle, rows, best);
   Forking<Rows> forking(w, bundle, rows, best);
   forking.take_tests();
-  const Fork found{forking.tests, forking.n_tests};
-  open_child_sets(w, bundle, rows, found);
-  return found;
+  const Fork result{forking.tests, forking.n_tests};
+  open_child_sets(w, bundle, rows, result);
+  return result;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

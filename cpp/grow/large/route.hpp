@@ -1,38 +1,40 @@
-// Where the rows of a bundle go. Different tests have different tasks, so with binary tests one
-// mask per row, the tasks whose test sends it left, says it all. With multiway tests every test's
-// branch of a row leads to the child bundle that holds it.
+// Sends the rows of a bundle to its child bundles.
+// Every task has one test. With binary tests one mask per row is enough: the tasks whose test sends
+// the row left. With multiway tests each branch of each test leads to the child bundle that holds
+// it.
 #pragma once
 #include "codes.hpp"
 #include "test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// A child bundle: child sets of different tasks, given as branches of tests.
+// A child bundle: child sets of different tasks, as branches of tests.
 struct ChildBundle {
   u32 lanes;
-  // binary tests: the tasks that are here with their first and with their second branch
+  // binary tests: tasks whose first branch is here, and tasks whose second branch is here
   u32 left, right;
   int n_sets;
   struct Sets {  // the child sets of the tasks that share a test
     int test, branch;
   } sets[kLanes];
-  u64 sample[8];  // sampled rows it would hold
+  u64 sample[8];  // which sampled rows it would hold
   double cost;
-  u32 n = 0;   // its rows...
-  u32* ids;    // ...in the parent's codes...
-  u16* masks;  // ...and their lanes here
+  u32 n = 0;   // rows
+  u32* ids;    // [n] row numbers in the parent's codes
+  u16* masks;  // [n] lanes of each row in this child
 };
 
 struct ChildBundles {
   ChildBundle* bundle;
   int n;
-  // by row: the tasks whose test sends it left; null if there are multiway tests
+  // [row] tasks whose test sends the row left; null if there are multiway tests
   const u16* left = nullptr;
   int n_parts = 1;    // of the rows
-  u32* at = nullptr;  // [part][child] where the part's rows begin among the child's
+  u32* at = nullptr;  // [part][child] where the rows of a part begin in the child
 };
 
-// Where the tests of column f send a row: its code tells, except in the intervals of the cuts.
+// Where the tests of column f send a row. The code of the row decides, except in the intervals that
+// contain a cut.
 struct LeftByCode {
   int f;
   bool any_cut = false;
@@ -45,8 +47,8 @@ struct LeftByCode {
       if (t.feature != f) continue;
       const u32 n_codes = c.nominal ? c.n_values : c.n_coarse;
       for (u32 x = 0; x < n_codes; x++) {
-        const u32 first = c.nominal ? x : c.coarse_first[x],
-                  last = c.nominal ? x : c.coarse_first[x + 1] - 1;
+        const u32 first = c.nominal ? x : c.coarse_first[x];
+        const u32 last = c.nominal ? x : c.coarse_first[x + 1] - 1;
         if (t.branch(last) == 0) lanes[x] |= static_cast<u16>(t.lanes);
         else if (t.branch(first) == 0) {
           cut.add(x);
@@ -58,7 +60,7 @@ struct LeftByCode {
   }
 };
 
-// left[i]: the tasks whose test sends row i left; null if there are multiway tests.
+// Returns [row] the tasks whose test sends the row left; null if there are multiway tests.
 inline const u16* lanes_left(Worker& w, const LargeRows& rows, const Fork& fork) {
   if (w.run.p.multiway) return nullptr;
   u16* left = w.scratch.take<u16>(rows.n + 32);
@@ -70,18 +72,18 @@ inline const u16* lanes_left(Worker& w, const LargeRows& rows, const Fork& fork)
                                   [&](const LeftByCode& x) { return x.f == t->feature; }))
       new (by_code + n_coded++)
           LeftByCode(rows.columns[t->feature], t->feature, fork.tests, fork.n_tests);
-  rows.share(w, [&](Worker& own, u32 first_word, u32 end_word, u32 begin, u32 end) {
+  rows.share(w, [&](Worker& worker, u32 first_word, u32 end_word, u32 begin, u32 end) {
     std::fill(left + begin, left + end, u16{0});
     for (const LeftByCode* x = by_code; x < by_code + n_coded; x++) {
       for (u32 i = begin; i < end; i++) left[i] |= x->lanes[rows.code(x->f, i)];
       if (!x->any_cut) continue;
-      const auto mark = own.scratch.mark();
-      u32* at = own.scratch.take<u32>(end - begin);
+      const auto mark = worker.scratch.mark();
+      u32* at = worker.scratch.take<u32>(end - begin);
       const u32 n = rows.bits.find(rows.codes->column[x->f], x->cut, first_word, end_word, at);
       for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
         for (u32 i = 0; i < n && t->feature == x->f; i++)
           if (t->branch(rows.rank(x->f, at[i])) == 0) left[at[i]] |= static_cast<u16>(t->lanes);
-      own.scratch.release(mark);
+      worker.scratch.release(mark);
     }
     for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
       for (u32 i = begin; i < end && !coded(*t); i++)
@@ -90,8 +92,7 @@ inline const u16* lanes_left(Worker& w, const LargeRows& rows, const Fork& fork)
   return left;
 }
 
-// The child bundle that every branch of every test leads to, −1 if its child sets are leaves:
-// where(j, b).
+// where(test, branch): the child bundle that holds a branch of a test, −1 if it has only leaves.
 class Leads {
   int** of_test_;
 
@@ -111,13 +112,13 @@ class Leads {
   }
 };
 
-// The lanes that a row has in a child bundle: mask and left are the row's, first and second the
-// child's.
+// The lanes of a row in a child bundle, from the row's mask and `left` and the child's tasks by
+// first and second branch.
 CC_INLINE u16 lanes_in(u16 mask, u16 left, u16 first, u16 second) {
   return static_cast<u16>(mask & ((left & first) | (~left & second)));
 }
 
-// How many rows each child bundle has.
+// Counts the rows of each child bundle.
 inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& children) {
   const auto n = static_cast<std::size_t>(children.n);
   children.n_parts = w.parts_of(rows.n);
@@ -125,12 +126,12 @@ inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& childre
   std::fill_n(children.at, n, 0u);
   w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
     for (std::size_t c = 0; c < n; c++) {
-      const u16 *masks = rows.masks, *left = children.left,
-                first = static_cast<u16>(children.bundle[c].left),
-                second = static_cast<u16>(children.bundle[c].right);
-      u32 here = 0;
-      for (u32 i = begin; i < end; i++) here += lanes_in(masks[i], left[i], first, second) != 0;
-      children.at[static_cast<std::size_t>(part + 1) * n + c] = here;
+      const u16 first = static_cast<u16>(children.bundle[c].left);
+      const u16 second = static_cast<u16>(children.bundle[c].right);
+      u32 n_here = 0;
+      for (u32 i = begin; i < end; i++)
+        n_here += lanes_in(rows.masks[i], children.left[i], first, second) != 0;
+      children.at[static_cast<std::size_t>(part + 1) * n + c] = n_here;
     }
   });
   for (std::size_t i = n; i < static_cast<std::size_t>(children.n_parts + 1) * n; i++)
@@ -144,15 +145,16 @@ inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& c
   w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
     for (int c = 0; c < children.n; c++) {
       const ChildBundle& child = children.bundle[c];
-      const u16 *masks = rows.masks, *left = children.left, first = static_cast<u16>(child.left),
-                second = static_cast<u16>(child.right);
-      const u32 *ids = rows.ids, lanes = child.lanes, at = children.at[part * children.n + c];
+      const u16 first = static_cast<u16>(child.left);
+      const u16 second = static_cast<u16>(child.right);
+      const u32 lanes = child.lanes;
+      const u32 at = children.at[part * children.n + c];
       u32* to_ids = child.ids + at;
       u16* to_masks = child.masks + at;
       for (u32 i = begin; i < end; i++) {
-        const u32 m = lanes_in(masks[i], left[i], first, second);
+        const u32 m = lanes_in(rows.masks[i], children.left[i], first, second);
         if (m) {
-          *to_ids++ = ids[i];
+          *to_ids++ = rows.ids[i];
           *to_masks++ = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
         }
       }
@@ -160,30 +162,30 @@ inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& c
   });
 }
 
-// fill: writes the rows of the child bundles; otherwise they are counted.
+// Counts the rows of the child bundles and, if `fill` is set, writes them.
 inline void route_multiway(Worker& w, const LargeRows& rows, const Fork& fork,
                            const ChildBundles& children, bool fill) {
   const Leads where(w.scratch, fork, children);
   const bool pack = !w.run.p.multiplicity;
-  // the row's lanes in each child bundle; 0 between rows
+  // lanes of the current row in each child bundle; all 0 between rows
   u32* lanes_of = w.scratch.take<u32>(static_cast<std::size_t>(children.n));
   std::fill_n(lanes_of, children.n, 0u);
   for (int c = 0; c < children.n; c++) children.bundle[c].n = 0;
   for (u32 i = 0; i < rows.n; i++) {
-    int found[kLanes], n_found = 0;
+    int reached[kLanes], n_reached = 0;
     for (int j = 0; j < fork.n_tests; j++) {
       const Test& t = fork.tests[j];
-      const u32 mine = rows.mask(i) & t.lanes;
-      const int b = mine ? t.branch(rows.rank(t.feature, i)) : -1, c = where(j, b);
-      const u32 m = c < 0 ? 0 : mine & t.open[b];
+      const u32 lanes = rows.mask(i) & t.lanes;
+      const int b = lanes ? t.branch(rows.rank(t.feature, i)) : -1, c = where(j, b);
+      const u32 m = c < 0 ? 0 : lanes & t.open[b];
       if (!m) continue;
-      if (!lanes_of[c]) found[n_found++] = c;
+      if (!lanes_of[c]) reached[n_reached++] = c;
       lanes_of[c] |= m;
     }
-    for (int k = 0; k < n_found; k++) {
-      ChildBundle& child = children.bundle[found[k]];
-      const u32 m = lanes_of[found[k]];
-      lanes_of[found[k]] = 0;
+    for (int k = 0; k < n_reached; k++) {
+      ChildBundle& child = children.bundle[reached[k]];
+      const u32 m = lanes_of[reached[k]];
+      lanes_of[reached[k]] = 0;
       if (fill) {
         child.ids[child.n] = rows.ids[i];
         child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);

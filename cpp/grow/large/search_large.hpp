@@ -1,12 +1,12 @@
-// The best tests of a large bundle, in two resolutions. Threads share the columns; the best test
-// does not depend on who found it.
+// Finds the best tests of a large bundle, in two resolutions. Threads share the columns. The result
+// does not depend on the order of the columns, because ties are broken by feature and key.
 #pragma once
 #include "interval_search.hpp"
 #include "grow/criteria/running_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// columns are done in batches whose statistics fit into this
+// columns are searched in batches whose statistics need at most this many bytes
 constexpr std::size_t kStatisticsBytes = std::size_t{128} << 20;
 
 template <class P>
@@ -17,33 +17,35 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
   const int F = w.run.p.n_features;
   for (int begin = 0, end = 0; begin < F; begin = end) {
     for (std::size_t bytes = 0;
-         end < F && (end == begin || bytes + Search::bytes(w.run, end) <= kStatisticsBytes);)
-      bytes += Search::bytes(w.run, end++);
+         end < F && (end == begin || bytes + Search::bytes(w.run, end) <= kStatisticsBytes);) {
+      bytes += Search::bytes(w.run, end);
+      end++;
+    }
     const auto mark = w.scratch.mark();
     Statistics* statistics = w.scratch.take<Statistics>(static_cast<std::size_t>(end - begin));
     for (int f = begin; f < end; f++) statistics[f - begin] = Search::room(w, f);
-    std::mutex mutex;  // of best
-    const auto each_column = [&](const auto& look) {
-      w.share(end - begin, [&](Worker& own, Parts& parts) {
-        Best mine(own, bundle);
+    std::mutex mutex;  // protects best
+    const auto each_column = [&](const auto& search_column) {
+      w.share(end - begin, [&](Worker& worker, Parts& parts) {
+        Best local_best(worker, bundle);
         {
           const std::scoped_lock lock(mutex);
-          mine.merge(best);
+          local_best.merge(best);
         }
-        Search search(own, bundle, rows, sorted, all_rows, mine);
+        Search search(worker, bundle, rows, sorted, all_rows, local_best);
         for (int i; (i = parts.take()) >= 0;) {
-          own.poll();
-          look(search, begin + i, statistics[i]);
+          worker.poll();
+          search_column(search, begin + i, statistics[i]);
         }
         const std::scoped_lock lock(mutex);
-        best.merge(mine);
+        best.merge(local_best);
       });
     };
     each_column([](Search& search, int f, const Statistics& h) {
       search.fill(f, h);
       search.search_borders(f, h);
     });
-    // bounds compare with the best border of all columns
+    // A bound is compared with the best border of all columns, so this is a second pass.
     if (all_rows.info)
       each_column([](Search& search, int f, const Statistics& h) { search.open_intervals(f, h); });
     w.scratch.release(mark);
@@ -56,7 +58,7 @@ inline Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows)
   const Problem& p = w.run.p;
   const int W = large_width(p.multiplicity ? kLanes : bundle.n);
   const SortedRows sorted = SortedRows::of(w, bundle, rows, W);
-  bool intervals = false;  // is there a second resolution?
+  bool intervals = false;  // does any column need the second resolution?
   for (int f = 0; f < p.n_features; f++) intervals |= has_intervals(p.columns[f]);
   u32* info = intervals ? w.scratch.take<u32>(rows.n) : nullptr;
   if (intervals)
@@ -69,7 +71,7 @@ inline Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows)
   const auto gathered = [&](const double* from) {
     return w.gathered(intervals ? from : nullptr, rows.n, row);
   };
-  // with multiplicities every row is mixed, so positions agree
+  // With multiplicities every row is mixed, so `times` is in the order of the positions.
   const ScanRows all_rows{info, gathered(p.weight), gathered(p.product), sorted.times};
   const auto with = [&]<template <int> class P>() {
     if (W == 1) search_large_with<P<1>>(w, bundle, rows, sorted, all_rows, best);

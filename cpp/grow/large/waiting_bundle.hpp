@@ -1,4 +1,4 @@
-// Bundles that wait to be refined, with their rows.
+// Bundles that wait to be refined, each with its rows in one allocation.
 #pragma once
 #include "base/waiting.hpp"
 #include "codes.hpp"
@@ -8,7 +8,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 struct WaitingBundle : Bundle {
   HeldCodes codes;
   u32 n_rows;
-  u32* ids;  // rows of the codes
+  u32* ids;  // row numbers in the codes
   u16* masks;
   WaitingBundle *older = nullptr, *newer = nullptr;
 
@@ -20,10 +20,10 @@ struct WaitingBundle : Bundle {
   };
   using Pointer = std::unique_ptr<WaitingBundle, End>;
 
-  // Its rows are still to be filled in.
+  // Allocates a bundle; the caller fills in its rows.
   static Pointer make(const Bundle& bundle, const HeldCodes& codes, u32 n_rows) {
-    const std::size_t n = n_rows + 1,
-                      bytes = sizeof(WaitingBundle) + n * (sizeof(u32) + sizeof(u16));
+    const std::size_t n = n_rows + 1;
+    const std::size_t bytes = sizeof(WaitingBundle) + n * (sizeof(u32) + sizeof(u16));
     void* raw = std::malloc(bytes);
     if (!raw) throw std::bad_alloc();
     u32* ids = reinterpret_cast<u32*>(static_cast<char*>(raw) + sizeof(WaitingBundle));

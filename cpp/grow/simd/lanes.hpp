@@ -1,6 +1,6 @@
-// Tasks as SIMD lanes: fixed-size vectors of float, double or counts, one lane per task, selected
-// by a row's bit mask. Arithmetic is the compiler's vector extension; only masks need the
-// instruction set's own words.
+// Tasks as SIMD lanes: fixed-size vectors of float, double or counts with one lane per task. A
+// row's bit mask selects lanes. Arithmetic uses the compiler's vector extension; only masks need
+// intrinsics.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -49,7 +49,7 @@ CC_INLINE void set_lane(Vec<T, W>& v, int k, T x) {
   } else v[k] = x;
 }
 
-// 1 in the lanes of the mask, 0 elsewhere
+// 1 in the lanes of the mask, 0 elsewhere.
 template <class T, int W>
 CC_INLINE Vec<T, W> ones(u32 mask) {
   if constexpr (W == 1) {
@@ -77,8 +77,8 @@ CC_INLINE Vec<T, W> ones(u32 mask) {
     } else
 #endif
     {
-#if defined(__AVX2__) && !defined(__AVX512VL__)  // in words of the instruction set: compilers take
-                                                 // wider vectors apart, lane by lane
+#if defined(__AVX2__) && !defined(__AVX512VL__)
+      // compilers would split wider vectors lane by lane
       constexpr int n = static_cast<int>(sizeof(T)) * W / 32;
       union {
         Vec<T, W> v;
@@ -112,7 +112,7 @@ CC_INLINE Vec<T, W> ones(u32 mask) {
   }
 }
 
-// bit k: a[k] > b[k]
+// Bit k: a[k] > b[k].
 template <class T, int W>
 CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
   if constexpr (W == 1) {
@@ -142,10 +142,8 @@ CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
       __m256 f[sizeof(T) * W / 32];
       __m256d d[sizeof(T) * W / 32];
     } x, y;
-    {
-      x.v = a;
-      y.v = b;
-    }
+    x.v = a;
+    y.v = b;
     u32 bits = 0;
     for (int i = 0; i < W / step; i++)
       if constexpr (sizeof(T) == 4)
@@ -162,10 +160,8 @@ CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
       __m128 f[sizeof(T) * W / 16];
       __m128d d[sizeof(T) * W / 16];
     } x, y;
-    {
-      x.v = a;
-      y.v = b;
-    }
+    x.v = a;
+    y.v = b;
     u32 bits = 0;
     for (int i = 0; i < W / step; i++)
       if constexpr (sizeof(T) == 4)
@@ -180,14 +176,14 @@ CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
   }
 }
 
-// counts as floats or doubles
+// Converts counts to floats or doubles.
 template <class T, int W>
 CC_INLINE Vec<T, W> from_counts(const Vec<u32, W>& v) {
   if constexpr (W == 1) return static_cast<T>(v);
   else return __builtin_convertvector((Vec<std::int32_t, W>)v, Vec<T, W>);
 }
 
-// keeps the bits of `mask` that `live` names, packed together
+// Packs together the bits of `mask` that are set in `live`.
 CC_INLINE u32 pack_bits(u32 mask, u32 live) {
 #if defined(__BMI2__)
   return _pext_u32(mask, live);
@@ -209,59 +205,41 @@ CC_INLINE u64 pack_bits(u64 mask, u64 live) {
 #endif
 }
 
-// bit i, of 64 rows: row i has a task of `first` that goes left or one of `second` that goes right
-CC_INLINE u64 here(const u16* masks, const u16* left, u16 first, u16 second) {
-  u64 bits = 0;
-#if defined(__AVX512BW__)
-  const __m512i a = _mm512_set1_epi16(static_cast<short>(first)),
-                b = _mm512_set1_epi16(static_cast<short>(second));
-  for (int i = 0; i < 64; i += 32) {
-    const __m512i l = _mm512_loadu_si512(left + i), m = _mm512_loadu_si512(masks + i);
-    // a where left, b elsewhere
-    const __m512i in = _mm512_xor_si512(b, _mm512_and_si512(l, _mm512_xor_si512(a, b)));
-    bits |= static_cast<u64>(_mm512_test_epi16_mask(in, m)) << i;
-  }
-#else
-  for (int i = 0; i < 64; i++)
-    bits |= static_cast<u64>((masks[i] & ((left[i] & first) | (~left[i] & second))) != 0) << i;
-#endif
-  return bits;
-}
-
-// A set of bytes: bit h of low[l] says that 16·h + l is a member, that of high[l] that 16·(h + 8) +
-// l is.
+// A set of bytes: bit h of low[l] stands for 16·h + l, bit h of high[l] for 16·(h + 8) + l.
 struct ByteSet {
   alignas(16) u8 low[16] = {}, high[16] = {};
 
   void add(u32 x) { (x < 128 ? low : high)[x & 15] |= static_cast<u8>(1u << (x >> 4 & 7)); }
   CC_INLINE bool has(u8 x) const { return (x < 128 ? low : high)[x & 15] >> (x >> 4 & 7) & 1; }
 
-  // bit i, of 64 bytes: p[i] is a member
+  // Bit i of 64 bytes: is p[i] a member?
   CC_INLINE u64 members(const u8* p) const {
     u64 bits = 0;
 #if defined(__AVX512BW__)
     const __m512i x = _mm512_loadu_si512(p), nibble = _mm512_set1_epi8(15);
-    const auto look = [](const u8* table, __m512i at) {
+    const auto lookup = [](const u8* table, __m512i at) {
       return _mm512_shuffle_epi8(
           _mm512_maskz_broadcast_i32x4(0xffff,
                                        _mm_load_si128(reinterpret_cast<const __m128i*>(table))),
           at);
     };
-    const __m512i l = _mm512_and_si512(x, nibble),
-                  h = _mm512_and_si512(_mm512_srli_epi16(x, 4), nibble);
-    const __m512i row = _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), look(low, l), look(high, l));
-    bits = _mm512_test_epi8_mask(row, look(kBit, h));
+    const __m512i l = _mm512_and_si512(x, nibble);
+    const __m512i h = _mm512_and_si512(_mm512_srli_epi16(x, 4), nibble);
+    const __m512i row =
+        _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), lookup(low, l), lookup(high, l));
+    bits = _mm512_test_epi8_mask(row, lookup(kBit, h));
 #elif defined(__AVX2__)
-    const auto look = [](const u8* table, __m256i at) {
+    const auto lookup = [](const u8* table, __m256i at) {
       return _mm256_shuffle_epi8(
           _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table))), at);
     };
     const __m256i nibble = _mm256_set1_epi8(15);
     for (int i = 0; i < 64; i += 32) {
       const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + i));
-      const __m256i l = _mm256_and_si256(x, nibble),
-                    h = _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble);
-      const __m256i row = _mm256_blendv_epi8(look(low, l), look(high, l), x), bit = look(kBit, h);
+      const __m256i l = _mm256_and_si256(x, nibble);
+      const __m256i h = _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble);
+      const __m256i row = _mm256_blendv_epi8(lookup(low, l), lookup(high, l), x),
+                    bit = lookup(kBit, h);
       const __m256i in = _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit);
       bits |= static_cast<u64>(static_cast<u32>(_mm256_movemask_epi8(in))) << i;
     }

@@ -1,6 +1,6 @@
-// Sorted lists of the rows of a local table, one per column: lanes are cuts, not tasks. An entry
-// carries what a scan needs, so that nothing is gathered: rank << 16 | class << 12 | row (class:
-// where there are at most kListClasses of them).
+// Sorted lists of the rows of a local table, one per column. Here lanes are consecutive cuts, not
+// tasks. An entry holds all that a scan needs, so nothing is gathered: rank << 16 | class << 12 |
+// row (the class only if there are at most kListClasses).
 #pragma once
 #include "lanes.hpp"
 
@@ -15,8 +15,8 @@ constexpr int kCuts = 16, kDoubles = 8;
 constexpr int kCuts = 8, kDoubles = 4;
 #endif
 
-// For all bytes: the places of the set bits, then of the others; the other way round; and the
-// number of set bits up to every place.
+// For every byte m, places: the positions of its set bits, then of the others; others: the other
+// way round; counts: the number of set bits up to each position.
 struct ByteTables {
   alignas(64) u8 places[256][8], others[256][8], counts[256][8];
 };
@@ -37,26 +37,26 @@ constexpr ByteTables kBytes = [] {
 // The classes of the next kCuts entries of a list.
 struct Classes {
 #if defined(__AVX512VL__)
-  __m512i own;
+  __m512i classes;
   explicit CC_INLINE Classes(const u32* list)
-      : own(_mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi32(0xf000))) {}
+      : classes(_mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi32(0xf000))) {}
 #elif defined(__AVX2__)
-  __m256i own;
+  __m256i classes;
   explicit CC_INLINE Classes(const u32* list)
-      : own(_mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)),
-                             _mm256_set1_epi32(0xf000))) {}
+      : classes(_mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)),
+                                 _mm256_set1_epi32(0xf000))) {}
 #else
   const u32* list;
   explicit CC_INLINE Classes(const u32* l) : list(l) {}
 #endif
 
-  // bit k: entry k is of class c
+  // Bit k: entry k has class c.
   CC_INLINE u32 are(u32 c) const {
 #if defined(__AVX512VL__)
-    return _mm512_cmpeq_epi32_mask(own, _mm512_set1_epi32(static_cast<int>(c << 12)));
+    return _mm512_cmpeq_epi32_mask(classes, _mm512_set1_epi32(static_cast<int>(c << 12)));
 #elif defined(__AVX2__)
     return static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(
-        _mm256_cmpeq_epi32(own, _mm256_set1_epi32(static_cast<int>(c << 12))))));
+        _mm256_cmpeq_epi32(classes, _mm256_set1_epi32(static_cast<int>(c << 12))))));
 #else
     u32 bits = 0;
     for (int k = 0; k < kCuts; k++) bits |= static_cast<u32>((list[k] >> 12 & 15) == c) << k;
@@ -66,14 +66,14 @@ struct Classes {
 };
 CC_INLINE u32 of_class(const u32* list, u32 c) { return Classes(list).are(c); }
 
-// bit k: list[k] and list[k + 1] have different values
+// Bit k: list[k] and list[k + 1] have different values.
 CC_INLINE u32 value_changes(const u32* list) {
 #if defined(__AVX512VL__)
   const __m512i both = _mm512_xor_si512(_mm512_loadu_si512(list), _mm512_loadu_si512(list + 1));
   return _mm512_test_epi32_mask(both, _mm512_set1_epi32(static_cast<int>(0xffff0000)));
 #elif defined(__AVX2__)
-  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)),
-                b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list + 1));
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+  const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list + 1));
   const __m256i same =
       _mm256_cmpeq_epi32(_mm256_srli_epi32(_mm256_xor_si256(a, b), 16), _mm256_setzero_si256());
   return ~static_cast<u32>(_mm256_movemask_ps(_mm256_castsi256_ps(same))) & 0xff;
@@ -84,18 +84,18 @@ CC_INLINE u32 value_changes(const u32* list) {
 #endif
 }
 
-// The number of different values of a list's n entries.
+// The number of distinct values in the n entries of a list.
 CC_INLINE u32 n_values(const u32* list, u32 n) {
-  u32 found = 1;
+  u32 n_distinct = 1;
   for (u32 i = 0; i + 1 < n; i += kCuts) {
     const u32 left = n - 1 - i;
-    found += static_cast<u32>(
+    n_distinct += static_cast<u32>(
         __builtin_popcount(value_changes(list + i) & (left < kCuts ? (1u << left) - 1 : ~0u)));
   }
-  return found;
+  return n_distinct;
 }
 
-// v[0], v[0] + v[1], …
+// Prefix sums: v[0], v[0] + v[1], …
 CC_INLINE Vec<double, kDoubles> running_sum(Vec<double, kDoubles> v) {
 #if defined(__AVX512VL__)
   const Vec<double, 8> none{};
@@ -113,7 +113,7 @@ CC_INLINE Vec<double, kDoubles> running_sum(Vec<double, kDoubles> v) {
 #endif
 }
 
-// The number of set bits up to every place.
+// The number of set bits up to each position.
 CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 #if defined(__AVX512VL__)
   const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBytes.counts[bits & 0xff]));
@@ -131,7 +131,7 @@ CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 #endif
 }
 
-// The last of the numbers, in all lanes.
+// Broadcasts the last element.
 template <class V>
 CC_INLINE V last_of(V v) {
   constexpr int W = sizeof v / sizeof v[0];
@@ -142,7 +142,7 @@ CC_INLINE V last_of(V v) {
                                    15);
 }
 
-// The place of the largest of the numbers that `among` names, none of which is negative.
+// The position of the largest element among those in the mask; none is negative.
 template <int W>
 CC_INLINE u32 largest_of(Vec<float, W> v, u32 among) {
 #if defined(__AVX2__)
@@ -160,8 +160,8 @@ CC_INLINE u32 largest_of(Vec<float, W> v, u32 among) {
   return k;
 }
 
-// bit k: the row of list[k] is marked. Bytes are loaded one by one: a gather instruction takes
-// twice as long on processors of today, and so does putting them into a vector.
+// Bit k: the row of list[k] is marked. Bytes are loaded one by one: gathering them, or putting them
+// into a vector, takes twice as long on current processors.
 CC_INLINE u32 marked(const u32* list, const u8* marks) {
   const auto eight = [marks](const u32* entry) {
     u64 bits = 0;
@@ -172,7 +172,7 @@ CC_INLINE u32 marked(const u32* list, const u8* marks) {
 }
 
 #if defined(__AVX2__) && !defined(__AVX512VL__)
-// The entries at these places.
+// The entries at these positions.
 CC_INLINE __m256i entries_at(const u32* list, const u8* places) {
   const __m256i at =
       _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(places)));
@@ -181,24 +181,25 @@ CC_INLINE __m256i entries_at(const u32* list, const u8* places) {
 }
 #endif
 
-// Copies the entries whose mask has bit k. to: has room for kListRoom entries more; masks: of all
-// entries, and as many more
+// Copies the entries whose mask has bit k. `to` has room for kListRoom more entries, and `masks`
+// has as many more.
 CC_INLINE void keep_entries(const u32* list, u32 n, const u16* masks, int k, u32* to) {
 #if defined(__AVX2__)
   const u32* const end = list + n;
   for (; list < end; list += kCuts, masks += kCuts) {
 #if defined(__AVX512VL__)
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(masks));
-    const u32 own = _mm256_test_epi16_mask(bits, _mm256_set1_epi16(static_cast<short>(1 << k)));
+    const u32 classes = _mm256_test_epi16_mask(bits, _mm256_set1_epi16(static_cast<short>(1 << k)));
     _mm512_storeu_si512(
-        to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(own), _mm512_loadu_si512(list)));
+        to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(classes), _mm512_loadu_si512(list)));
 #else
     const __m128i bits = _mm_sll_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(masks)),
                                        _mm_cvtsi32_si128(15 - k));
-    const u32 own = static_cast<u32>(_mm_movemask_epi8(_mm_packs_epi16(bits, _mm_setzero_si128())));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), entries_at(list, kBytes.places[own]));
+    const u32 classes =
+        static_cast<u32>(_mm_movemask_epi8(_mm_packs_epi16(bits, _mm_setzero_si128())));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), entries_at(list, kBytes.places[classes]));
 #endif
-    to += __builtin_popcount(own);
+    to += __builtin_popcount(classes);
   }
 #else
   for (u32 i = 0; i < n; i++) {
@@ -208,9 +209,10 @@ CC_INLINE void keep_entries(const u32* list, u32 n, const u16* masks, int k, u32
 #endif
 }
 
-// Parts a list: entries whose row is marked go to `away`, the others to `stay`, which may be the
-// list itself. Both have room for kListRoom entries more. marks: 0 or 1 by tag (local_table.hpp).
-CC_INLINE void part_entries(const u32* list, u32 n, const u8* marks, u32* stay, u32* away) {
+// Splits a list: entries whose row is marked go to `away`, the others to `stay`, which may be the
+// list itself. Both have room for kListRoom more entries. marks: 0 or 1 by tag
+// (small/local_table.hpp).
+CC_INLINE void split_entries(const u32* list, u32 n, const u8* marks, u32* stay, u32* away) {
 #if defined(__AVX2__)
   const auto part = [&](u32 gone) {
 #if defined(__AVX512VL__)
@@ -218,8 +220,8 @@ CC_INLINE void part_entries(const u32* list, u32 n, const u8* marks, u32* stay, 
     _mm512_storeu_si512(stay, _mm512_maskz_compress_epi32(static_cast<__mmask16>(~gone), e));
     _mm512_storeu_si512(away, _mm512_maskz_compress_epi32(static_cast<__mmask16>(gone), e));
 #else
-    const __m256i here = entries_at(list, kBytes.others[gone]),
-                  others = entries_at(list, kBytes.places[gone]);
+    const __m256i here = entries_at(list, kBytes.others[gone]);
+    const __m256i others = entries_at(list, kBytes.places[gone]);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(stay), here);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(away), others);
 #endif

@@ -1,4 +1,5 @@
-// Sorting by rank.
+// Sorts rows by rank: insertion sort for up to 48 keys, otherwise radix sort in one to three
+// passes.
 #pragma once
 #include "lanes.hpp"
 
@@ -23,8 +24,8 @@ inline void insertion_sort(T* a, u32 n) {
   }
 }
 
-// Sorts keys (rank << kRowBits | row) by rank; rows are ascending on entry and stay so within a
-// rank.
+// Sorts keys (rank << kRowBits | row) by rank. Rows ascend on entry and keep their order within a
+// rank. Returns the buffer that has the result, `a` or `b`.
 template <int kRowBits, class Key>
 Key* sort_keys(Key* a, Key* b, u32 n, u32 range) {
   if (n <= 48) {

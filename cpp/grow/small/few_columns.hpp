@@ -1,5 +1,6 @@
-// Up to 64 rows, each counting once: a set of them is a word of bits, and a column the sets that
-// its tests put on the left. Going down keeps of each set the rows of the child.
+// Nodes of up to 64 rows: a set of rows is one 64-bit word. A column is the list of the sets that
+// its tests send left. For a child, each set is intersected with the rows of the child, so nothing
+// is sorted or split (few_rows.hpp has the gain).
 #pragma once
 #include <array>
 
@@ -17,20 +18,20 @@ inline u32 lowest_row(FewSet s) { return static_cast<u32>(__builtin_ctzll(s)); }
 
 struct FewColumn {
   int f;
-  u32 n;  // sets
+  u32 n;  // number of sets
   bool nominal;
-  // numeric: the rows up to every value but the last, those with a missing value never among them;
-  // nominal: of each category
+  // numeric: for every value but the last, the rows up to it, without missing values; nominal: the
+  // rows of each category
   FewSet* sets;
-  u16* codes;  // the ranks of the values, of the last one, too
+  u16* codes;  // ranks of the values, including the last
   FewSet missing;
 
-  // What is left of a column for the rows `own`. False if it is constant there.
-  bool narrow(FewSet own, FewColumn& to) const {
+  // Restricts a column to `rows`. Returns false if it is constant there.
+  bool narrow(FewSet rows, FewColumn& to) const {
     u32 kept = 0;
     if (nominal) {
       for (u32 i = 0; i < n; i++) {
-        to.sets[kept] = sets[i] & own;
+        to.sets[kept] = sets[i] & rows;
         to.codes[kept] = codes[i];
         kept += to.sets[kept] != 0;
       }
@@ -39,14 +40,14 @@ struct FewColumn {
     }
     FewSet before = 0;
     for (u32 i = 0; i < n; i++) {
-      const FewSet s = to.sets[kept] = sets[i] & own;
+      const FewSet s = to.sets[kept] = sets[i] & rows;
       to.codes[kept] = codes[i];
-      if (s == own) {
+      if (s == rows) {
         to.n = kept;
         return kept > 0;
       }
       kept += s != before;
-      before = s;  // no branch that cannot be foreseen
+      before = s;  // avoids an unpredictable branch
     }
     to.codes[kept] = codes[n];
     to.n = kept;
@@ -54,20 +55,20 @@ struct FewColumn {
   }
 };
 
-// The columns of a node that vary there and that its task may test, by their numbers.
+// The columns of a node that are not constant and that its task may use, in ascending order.
 template <class Code>
 class FewColumns {
   Worker& w;
   const LocalTable& table;
-  const LoneNode<Code>& x;
-  const u16* row;  // of the local table
+  const SingleNode<Code>& x;
+  const u16* row;  // [row of the node] row of the local table
 
  public:
   FewColumn* columns;
   int n = 0;
 
-  FewColumns(Worker& worker, const LocalTable& t, const Bundle& bundle, const LoneNode<Code>& node,
-             const u16* rows)
+  FewColumns(Worker& worker, const LocalTable& t, const Bundle& bundle,
+             const SingleNode<Code>& node, const u16* rows)
       : w(worker),
         table(t),
         x(node),
@@ -99,32 +100,32 @@ class FewColumns {
 
  private:
   void take_list(const u32* list, const u8* place, FewColumn& c) {
-    FewSet own = 0;
+    FewSet rows = 0;
     for (u32 i = 0; i < x.n; i++) {
-      own |= one_row(place[list[i] & kRowMask]);
+      rows |= one_row(place[list[i] & kRowMask]);
       c.codes[c.n] = static_cast<u16>(list[i] >> 16);
       if (i + 1 < x.n ? list[i] >> 16 == list[i + 1] >> 16 : !c.nominal) continue;
-      c.sets[c.n++] = own;
-      if (c.nominal) own = 0;
+      c.sets[c.n++] = rows;
+      if (c.nominal) rows = 0;
     }
     if (!c.nominal && list[x.n - 1] >> 16 == table.columns[c.f].missing_rank)
       c.missing = first_rows(x.n) & ~c.sets[c.n - 1];
   }
-  // False if the column is constant here.
+  // Returns false if the column is constant here.
   bool take_coded(u32 place, FewColumn& c) {
     if constexpr (Code::kEachRow) return take_bits(x.code.all->columns[place], c);
     else return take_ranks(c);
   }
-  // Rows are numbered as the node's bits are.
+  // Rows have the order of the bits of the node.
   bool take_bits(const CodedColumn& from, FewColumn& c) {
     const LocalColumn& column = table.columns[c.f];
     const FewSet every = first_rows(x.n);
     FewSet left = 0;
-    const auto add = [&](u32 v, FewSet own) {
-      left |= own;
+    const auto add = [&](u32 v, FewSet rows) {
+      left |= rows;
       c.codes[c.n] = from.rank[v];
       if (!c.nominal && left == every) return;
-      c.sets[c.n++] = c.nominal ? own : left;
+      c.sets[c.n++] = c.nominal ? rows : left;
     };
     if (from.n_values * x.code.all->words > x.n) {  // row by row
       const auto mark = w.scratch.mark();
@@ -132,15 +133,15 @@ class FewColumns {
       for (u32 v = 0; v < from.n_values; v++) of[from.rank[v]] = 0;
       for (u32 i = 0; i < x.n; i++) of[column.rank[row[i]]] |= one_row(i);
       for (u32 v = 0; v < from.n_values && left != every; v++)
-        if (const FewSet own = of[from.rank[v]]) add(v, own);
+        if (const FewSet rows = of[from.rank[v]]) add(v, rows);
       w.scratch.release(mark);
     } else {
       for (u32 v = 0; v < from.n_values && left != every; v++) {
-        FewSet own = 0;
+        FewSet rows = 0;
         for (u32 k = 0, at = 0; k < x.code.all->words && at < x.n;
              at += count_bits(x.code.rows[k++]))
-          own |= pack_bits(from.rows[v * x.code.all->words + k], x.code.rows[k]) << at;
-        if (own) add(v, own);
+          rows |= pack_bits(from.rows[v * x.code.all->words + k], x.code.rows[k]) << at;
+        if (rows) add(v, rows);
       }
     }
     if (c.nominal) return c.n > 1;
@@ -149,7 +150,7 @@ class FewColumns {
         if (column.rank[row[i]] == column.missing_rank) c.missing |= one_row(i);
     return c.n > 0;
   }
-  // The same for a column of at most 256 values.
+  // The same for a column with at most 256 values.
   bool take_ranks(FewColumn& c) {
     const u16* rank = table.columns[c.f].rank;
     const u32 missing = table.columns[c.f].missing_rank;
@@ -168,7 +169,7 @@ class FewColumns {
     });
     if (c.nominal) return c.n > 1;
     if (missing < 256 && values[missing >> 6] >> (missing & 63) & 1) c.missing = of[missing];
-    return --c.n > 0;  // not after the last value
+    return --c.n > 0;  // there is no cut after the last value
   }
 };
 

@@ -1,5 +1,5 @@
-// What sets of few rows (few_columns.hpp) say about the target. Classes of a set are counted bits;
-// its sum, for regression, is that of two to eight entries of tables.
+// The targets of sets of few rows (few_columns.hpp). Classes are counted by counting bits. In
+// regression the sum of a set is looked up in two to eight tables, one for each part of the rows.
 #pragma once
 #include "few_columns.hpp"
 #include "grow/large/fork.hpp"
@@ -12,8 +12,8 @@ constexpr std::array<double, kWordRows + 1> kShare = [] {  // 1 / n
   return share;
 }();
 
-// What a branch with so many rows, of which so many are of one of two classes, adds to Gini's
-// quality (Quality::branch).
+// kTwoClasses[n][a]: what a branch with n rows, a of them of one of two classes, adds to the
+// quality of Gini (Quality::branch).
 constexpr auto kTwoClasses = [] {
   std::array<std::array<double, kWordRows + 1>, kWordRows + 1> q{};
   for (u32 n = 1; n <= kWordRows; n++)
@@ -26,24 +26,24 @@ class FewTargets {
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;
-  // Σ of the products of all sets of every half, quarter or eighth of the rows
+  // [part][set] sum of the products of every subset of a half, quarter or eighth of the rows
   double part_sums[8][kClasses ? 1 : 256];
   u32 n_parts = 0, part_rows = 0;
 
  public:
-  u16 row[kWordRows];  // of the local table
-  // how far qualities may be apart, at most, for the exact ones to be in another order
+  u16 row[kWordRows];  // rows of the local table
+  // if qualities differ by more than this, the exact ones differ in the same direction
   double margin = 0;
-  int n_classes = 0;  // 2, or those that are present
+  int n_classes = 0;  // 2, or the number of classes present
   u8 classes[kListClasses];
   FewSet of_class[kListClasses];
-  u32 n_of[kListClasses];  // rows of each in the node that is searched
+  u32 n_of[kListClasses];  // rows of each class in the current node
 
   FewTargets(Worker& worker, const LocalTable& t, const Bundle& b)
       : w(worker), table(t), bundle(b) {}
 
   template <class Code>
-  void start(const LoneNode<Code>& x) {
+  void start(const SingleNode<Code>& x) {
     u32 n = 0;
     if constexpr (Code::kEachRow)
       each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
@@ -52,9 +52,9 @@ class FewTargets {
     if constexpr (kClasses) find_classes(n);
     else fill_sums(*x.node, n);
   }
-  void count_classes(FewSet own) {
+  void count_classes(FewSet rows) {
     if constexpr (kClasses)
-      for (int c = 0; c < n_classes; c++) n_of[c] = count_bits(own & of_class[c]);
+      for (int c = 0; c < n_classes; c++) n_of[c] = count_bits(rows & of_class[c]);
   }
 
   template <class F>
@@ -62,12 +62,12 @@ class FewTargets {
     each_bit_of(&s, 1, [&](u32 i) { f(u32{row[i]}); });
   }
   CC_INLINE double sum(FewSet s) const {
-    const u32 own = (1u << part_rows) - 1;
-    double a = part_sums[0][s & own], b = part_sums[1][s >> part_rows & own];
+    const u32 rows = (1u << part_rows) - 1;
+    double a = part_sums[0][s & rows], b = part_sums[1][s >> part_rows & rows];
     for (u32 p = 2; p < n_parts; p += 2) {
       s >>= 2 * part_rows;
-      a += part_sums[p][s & own];
-      b += part_sums[p + 1][s >> part_rows & own];
+      a += part_sums[p][s & rows];
+      b += part_sums[p + 1][s >> part_rows & rows];
     }
     return a + b;
   }
@@ -86,41 +86,41 @@ class FewTargets {
       if (target(s) != first) return false;
     return true;
   }
-  // Is the first of two tests of a regression better, by exact sums? Sets of the same targets are
-  // as good.
-  bool better(const Node& node, FewSet own, FewSet a, FewSet b) const {
-    const FewSet rest = own & ~b;
+  // Is test a of a regression better than test b, by exact sums? Tests whose sets have the same
+  // targets are equally good.
+  bool better(const Node& node, FewSet rows, FewSet a, FewSet b) const {
+    const FewSet rest = rows & ~b;
     if (a == b || a == rest) return false;
     if (w.run.decides()) {
-      const double first[] = {sum(a), static_cast<double>(count_bits(a))},
-                   second[] = {sum(b), static_cast<double>(count_bits(b))};
+      const double first[] = {sum(a), static_cast<double>(count_bits(a))};
+      const double second[] = {sum(b), static_cast<double>(count_bits(b))};
       return compare_tests(node.stats, first, second) > 0;
     }
     if (same_targets(a, b) || same_targets(a, rest)) return false;
     const auto mark = w.scratch.mark();
     const int T = w.run.p.n_sums();
     i64 *sums = empty_sums(w), *branches = empty_sums(w, 2);
-    add_exactly(own, sums);
+    add_exactly(rows, sums);
     Contest contest(w.run.p, sums);
-    bool found = false;
+    bool is_better = false;
     for (const FewSet s : {b, a}) {
       std::fill_n(branches, 2 * T, i64{0});
       add_exactly(s, branches);
-      add_exactly(own & ~s, branches + T);
-      found = contest.offer(branches, 2);
+      add_exactly(rows & ~s, branches + T);
+      is_better = contest.offer(branches, 2);
     }
     w.scratch.release(mark);
-    return found;
+    return is_better;
   }
 
-  // The order of categories, by the share of a class.
+  // Sorts categories by their fraction of a class.
   static void sort_by_share(const FewColumn& c, FewSet of_it, u8* order) {
     double share[kWordRows];
     for (u32 i = 0; i < c.n; i++)
       share[i] = static_cast<double>(count_bits(c.sets[i] & of_it)) / count_bits(c.sets[i]);
     sort(share, c.n, order);
   }
-  // The same for two classes; for regression, by exact means, rounded once.
+  // Sorts categories for two classes or, in regression, by their exact means, rounded once.
   void sort_by_mean(const FewColumn& c, u8* order) const {
     if constexpr (kClasses) return sort_by_share(c, of_class[1], order);
     const Problem& p = w.run.p;
@@ -147,7 +147,7 @@ class FewTargets {
     sort(mean, c.n, order);
   }
 
-  // The node stays a leaf. pure: all rows have the same target
+  // Makes the node a leaf. pure: all rows have the same target.
   void close(Node& leaf, FewSet s, bool pure = false) {
     if constexpr (kClasses) return;
     if (pure) {
@@ -161,16 +161,16 @@ class FewTargets {
  private:
   void find_classes(u32 n) {
     const int C = w.run.p.n_classes;
-    FewSet own[kListClasses] = {};
-    for (u32 i = 0; i < n; i++) own[table.tag[row[i]] >> 12] |= one_row(i);
+    FewSet rows[kListClasses] = {};
+    for (u32 i = 0; i < n; i++) rows[table.tag[row[i]] >> 12] |= one_row(i);
     for (int c = 0; c < C; c++)
-      if (C == 2 || own[c]) {
-        of_class[n_classes] = own[c];
+      if (C == 2 || rows[c]) {
+        of_class[n_classes] = rows[c];
         classes[n_classes++] = static_cast<u8>(c);
       }
   }
   void fill_sums(const Node& node, u32 n) {
-    // for the sums of leaves
+    // the sums of leaves will need these
     for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));
     n_parts = n <= 16 ? 2 : n <= 32 ? 4 : 8;
     part_rows = (n + n_parts - 1) / n_parts;
@@ -178,17 +178,17 @@ class FewTargets {
       double* sums = part_sums[p];
       sums[0] = 0;
       for (u32 i = p * part_rows, k = 1; i < n && i < (p + 1) * part_rows; i++, k *= 2) {
-        const double own = table.product[row[i]];
+        const double rows = table.product[row[i]];
         double* __restrict with = sums + k;
-        for (u32 s = 0; s < k; s++) with[s] = sums[s] + own;
+        for (u32 s = 0; s < k; s++) with[s] = sums[s] + rows;
       }
     }
-    double squares = 0;  // no quality is higher
+    double squares = 0;  // an upper bound of all qualities
     for (u32 i = 0; i < n; i++) squares += table.product[row[i]] * table.product[row[i]];
     margin = w.run.margin(node.stats, squares);
   }
   double target(FewSet s) const { return table.target[row[lowest_row(s)]]; }
-  // Have two sets the same targets, each as often?
+  // Do two sets have the same targets, each equally often?
   bool same_targets(FewSet a, FewSet b) const {
     if (count_bits(a) != count_bits(b)) return false;
     FewSet others = b & ~a;
@@ -203,7 +203,7 @@ class FewTargets {
   void add_exactly(FewSet s, i64* to) const {
     each(s, [&](u32 r) { crosscut::CROSSCUT_LEVEL::add_exactly(w, bundle, 0, table.ids[r], to); });
   }
-  static void sort(const double* key, u32 n, u8* order) {  // ties as they come
+  static void sort(const double* key, u32 n, u8* order) {  // stable
     for (u32 i = 0; i < n; i++) {
       u32 at = i;
       for (; at && key[order[at - 1]] > key[i]; at--) order[at] = order[at - 1];

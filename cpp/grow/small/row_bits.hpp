@@ -1,14 +1,15 @@
-// Columns with few values in a local table, where rows are counted: a row is a bit, and the bits of
-// a value's rows that are also the node's are counted, 64 rows at a time. A side of a test is a set
-// of bits, too, so that such columns are not split at all.
+// Columns with few values in a local table whose rows are counted. A row is a bit; a value is the
+// set of its rows. The statistics of a value are counted with AND and popcount, 64 rows at a time,
+// and the sides of a test are sets of bits, so these columns need no lists and no splitting. Gains
+// 5% in the median of classification tables and up to 1.6 times on tables of such columns.
 #pragma once
-#include "lone_search.hpp"
-#include "lone_test.hpp"
+#include "single_search.hpp"
+#include "single_split.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Keeps the bits of `from` that `keep` names, packed together. Returns whether there are any. to:
-// has a word more than they need.
+// Packs together the bits of `from` that are set in `keep`. Returns whether there are any. `to` has
+// room for one more word.
 inline bool pack_words(const u64* from, const u64* keep, u32 words, u64* to) {
   u64 word = 0, any = 0;
   u32 at = 0;
@@ -30,13 +31,13 @@ struct CodedColumn {
   int f;
   u32 n_values;
   u16* rank;  // [n_values] ranks of the local table, ascending
-  u64* rows;  // [n_values][words] the bits of the rows with a value
+  u64* rows;  // [n_values][words] bits of the rows with a value
 };
 
-// Rows as bits.
+// The rows of a local table, or of a node, numbered as bits.
 struct BitRows {
   u32 n, words;
-  u16 *row, *bit;  // the local table's row of every bit; the bit of its rows
+  u16 *row, *bit;  // [bit] row of the local table; [row of the local table] bit
   u64* classes;    // [class][words]
   CodedColumn* columns;
   int n_columns;
@@ -71,7 +72,7 @@ struct BitRows {
     set(classes, static_cast<u32>(p.classes[table.ids[local]]), i);
   }
 
-  // All rows of a local table; null if no column is coded.
+  // Numbers all rows of a local table; null if no column is coded.
   static const BitRows* of(Worker& w, const LocalTable& table) {
     const auto coded = [&](int f) { return w.run.counted && table.columns[f].coded; };
     if (std::none_of(table.varying, table.varying + table.n_varying, coded)) return nullptr;
@@ -92,13 +93,13 @@ struct BitRows {
 
 template <class P>
 struct BitSearch;
-struct BitTest;
+struct BitSplit;
 
-// A node's rows as bits, for its columns with few values.
+// The code of a node whose columns with few values are sets of bits.
 struct BitCode {
   template <class P>
   using Search = BitSearch<P>;
-  using Split = BitTest;
+  using Split = BitSplit;
   template <class P>
   static constexpr bool kServes = requires { typename P::Values; };
   static constexpr bool kEntries = false;
@@ -113,7 +114,7 @@ struct BitCode {
     }
   };
   const BitRows* all;
-  u64* rows = nullptr;  // the node's, among all
+  u64* rows = nullptr;  // bits of the node's rows
   int n = 0;
   u16* places = nullptr;
 
@@ -131,19 +132,19 @@ struct BitCode {
 static_assert(NodeCode<BitCode>);
 
 template <class P>
-struct BitSearch : LoneSearch<P> {
-  using Base = LoneSearch<P>;
+struct BitSearch : SingleSearch<P> {
+  using Base = SingleSearch<P>;
   using Base::Base, Base::w, Base::table, Base::bundle, Base::best, Base::p, Base::work,
-      Base::missing_rows, Base::judge, Base::parted;
-  using Base::judge_categories;
+      Base::missing_rows, Base::evaluate, Base::separable;
+  using Base::evaluate_categories;
 
-  void run(LoneNode<BitCode>& x) {
+  void run(SingleNode<BitCode>& x) {
     search_coded(x);
     Base::run(x);
   }
 
  private:
-  // The values of a coded column that the node has: their ranks, and their rows of each class.
+  // The values of a coded column in the node: their ranks and their number of rows per class.
   struct Values {
     u32 n, stride;
     u16* rank;
@@ -155,12 +156,14 @@ struct BitSearch : LoneSearch<P> {
       return sum;
     }
   };
-  // own: the node's rows of each class that is present. kWords, kClasses: 0 if any
+  // node_rows: the node's rows of each class present. kWords, kClasses: 0 if not known at compile
+  // time.
   template <u32 kWords, int kClasses>
-  Values count_values(const CodedColumn& column, const u64* own, u32 words, const u8* present,
+  Values count_values(const CodedColumn& column, const u64* node_rows, u32 words, const u8* present,
                       int n_present, u32 n) {
-    const u32 n_words = kWords ? kWords : words, C = static_cast<u32>(w.run.p.n_classes),
-              stride = kClasses ? kClasses : (C + 7) & ~7u;
+    const u32 n_words = kWords ? kWords : words;
+    const u32 C = static_cast<u32>(w.run.p.n_classes);
+    const u32 stride = kClasses ? kClasses : (C + 7) & ~7u;
     const int n_classes = kClasses ? kClasses : n_present;
     Values out{0, stride, w.scratch.template take<u16>(column.n_values),
                w.scratch.template take<u32>(column.n_values * stride)};
@@ -169,7 +172,7 @@ struct BitSearch : LoneSearch<P> {
     for (u32 v = 0; left; v++) {
       u32 *counts = out.counts + out.n * stride, sum = 0;
       out.rank[out.n] = column.rank[v];
-      if (v + 1 == column.n_values) {  // all others
+      if (v + 1 == column.n_values) {  // the last value has all other rows
         std::copy_n(rest, stride, counts);
         out.n++;
         break;
@@ -179,7 +182,7 @@ struct BitSearch : LoneSearch<P> {
       for (int i = 0; i < n_classes; i++) {
         u32 s = 0;
         for (u32 k = 0; k < n_words; k++)
-          s += count_bits(bits[k] & own[static_cast<u32>(i) * n_words + k]);
+          s += count_bits(bits[k] & node_rows[static_cast<u32>(i) * n_words + k]);
         const u32 c = kClasses ? static_cast<u32>(i) : present[i];
         counts[c] = s;
         rest[c] -= s;
@@ -190,7 +193,7 @@ struct BitSearch : LoneSearch<P> {
     }
     return out;
   }
-  // Cuts after the first n values, but the last of them.
+  // Evaluates the cuts between the first n values.
   void scan_values(int f, const Values& values, u32 n, u64 phase) {
     const i64 least = bundle.min_leaf[0], most = bundle.node[0]->n_rows - least;
     typename P::Values left(p);
@@ -202,9 +205,9 @@ struct BitSearch : LoneSearch<P> {
       if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p)))
         continue;
       const u32 a = values.rank[j], b = values.rank[j + 1];
-      if (!table.columns[f].any_close || parted(f, a << 16, b << 16)) {
+      if (!table.columns[f].any_close || separable(f, a << 16, b << 16)) {
         left.put(p);
-        judge(f, numeric_key(phase, a));
+        evaluate(f, numeric_key(phase, a));
       }
     }
   }
@@ -218,7 +221,7 @@ struct BitSearch : LoneSearch<P> {
         count[j] = values.rows(j);
       }
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      return judge_categories(f, sums, count, values.n, unknown, unknown);
+      return evaluate_categories(f, sums, count, values.n, unknown, unknown);
     }
     p.clear();
     const u32 present = values.n - (values.rank[values.n - 1] == table.columns[f].missing_rank);
@@ -229,22 +232,22 @@ struct BitSearch : LoneSearch<P> {
     typename P::Values without(p), missing(p);
     for (u32 j = 0; j < present; j++) without.add(p, values.of(j));
     without.put(p);
-    if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
+    if (Base::may_beat(p)) evaluate(f, numeric_key(kPresence, 0));
     missing.add(p, values.of(present));
     missing.put(p);
     scan_values(f, values, present, kMissingLeft);
     missing_rows = {};
   }
-  void search_coded(LoneNode<BitCode>& x) {
+  void search_coded(SingleNode<BitCode>& x) {
     const BitRows& bits = *x.code.all;
     const u32 words = bits.words;
-    u64* own = w.scratch.template take<u64>(words * static_cast<u32>(w.run.p.n_classes));
+    u64* node_rows = w.scratch.template take<u64>(words * static_cast<u32>(w.run.p.n_classes));
     u8 present[kListClasses];
     int n_present = 0, kept = 0;
     for (int c = 0; c < w.run.p.n_classes; c++) {
       if (!(bundle.node[0]->stats[c] > 0)) continue;
       for (u32 k = 0; k < words; k++)
-        own[static_cast<u32>(n_present) * words + k] =
+        node_rows[static_cast<u32>(n_present) * words + k] =
             bits.classes[static_cast<u32>(c) * words + k] & x.code.rows[k];
       present[n_present++] = static_cast<u8>(c);
     }
@@ -257,7 +260,7 @@ struct BitSearch : LoneSearch<P> {
       if (!allowed_lanes(w, bundle, column.f)) continue;
       work.coded_columns++;
       const auto mark = w.scratch.mark();
-      const Values values = (this->*count)(column, own, words, present, n_present, x.n);
+      const Values values = (this->*count)(column, node_rows, words, present, n_present, x.n);
       if (values.n > 1) {
         x.code.places[kept++] = x.code.places[j];
         search_values(column.f, values);
@@ -268,27 +271,27 @@ struct BitSearch : LoneSearch<P> {
   }
 };
 
-struct BitTest : LoneTest<BitCode> {
-  using LoneTest::LoneTest;
+struct BitSplit : SingleSplit<BitCode> {
+  using SingleSplit::SingleSplit;
 
-  bool take(bool judged, Parting<BitCode>& out) {
+  bool take(bool check_gain, NodeSplit<BitCode>& out) {
     const int f = best.feature[0];
     for (int j = 0; j < x.code.n; j++) {
       const CodedColumn& column = x.code.all->columns[x.code.places[j]];
       if (column.f != f) continue;
-      if (judged) return take_any(coded_entries(column), judged, out);
+      if (check_gain) return take_any(coded_entries(column), out);
       return w.run.p.columns[f].nominal ? take_categories(column, out) : take_bits(column, out);
     }
-    return LoneTest::take(judged, out);
+    return SingleSplit::take(check_gain, out);
   }
 
  private:
-  // A numeric test of a coded column.
-  bool take_bits(const CodedColumn& column, Parting<BitCode>& out) {
+  // Splits by a numeric test of a coded column.
+  bool take_bits(const CodedColumn& column, NodeSplit<BitCode>& out) {
     const u32 words = x.code.all->words, missing = table.columns[column.f].missing_rank;
     const u64 key = best.key[0], phase = phase_of(key);
     u64 *left = x.code.all->no_rows(w, 1), *right = x.code.all->no_rows(w, 1);
-    u32 above = 0;  // the node's next value
+    u32 above = 0;  // the next value of the node
     bool any_missing = false;
     for (u32 v = column.n_values; v-- > 0;) {
       const u64* bits = column.rows + v * words;
@@ -301,8 +304,9 @@ struct BitTest : LoneTest<BitCode> {
       if (any && column.rank[v] == missing) any_missing = true;
       else if (any && side == right) above = column.rank[v];
     }
-    const LoneRows own{x.n, nullptr, table};
-    take_numeric(w, own, *x.node, column.f, phase, best.n_left[0], best.left, cut_of(key), above);
+    const SingleRows node_rows{x.n, nullptr, table};
+    take_numeric(w, node_rows, *x.node, column.f, phase, best.n_left[0], best.left, cut_of(key),
+                 above);
     if (any_missing && phase != kPresence) x.node->missing = phase != kMissingLeft;
     const auto n_left = static_cast<u32>(best.n_left[0]);
     out = {2, w.scratch.take<Branch<BitCode>>(2), x.node->children};
@@ -310,11 +314,12 @@ struct BitTest : LoneTest<BitCode> {
     out.branch[1] = {x.n - n_left, nullptr, {right, x.code.all}};
     return true;
   }
-  // A nominal test of a coded column.
-  bool take_categories(const CodedColumn& column, Parting<BitCode>& out) {
+  // Splits by a nominal test of a coded column.
+  bool take_categories(const CodedColumn& column, NodeSplit<BitCode>& out) {
     const BitRows& bits = *x.code.all;
-    const u32 words = bits.words, V = table.columns[column.f].n_ranks,
-              K = static_cast<u32>(w.run.K());
+    const u32 words = bits.words;
+    const u32 V = table.columns[column.f].n_ranks;
+    const u32 K = static_cast<u32>(w.run.K());
     double* sums = w.scratch.take<double>(V * K);
     i64* count = w.scratch.take<i64>(V);
     std::fill_n(sums, V * K, 0.0);
@@ -328,13 +333,13 @@ struct BitTest : LoneTest<BitCode> {
         sums[r * K + c] = n;
         count[r] += n;
       }
-    const LoneRows own{x.n, nullptr, table};
-    Forking<LoneRows> forking(w, bundle, own, best);
+    const SingleRows node_rows{x.n, nullptr, table};
+    Forking<SingleRows> forking(w, bundle, node_rows, best);
     forking.take_nominal(0, V, sums, count);
     const Test& test = forking.tests[0];
     const auto n = static_cast<u32>(test.n_branches);
     out = {0, w.scratch.take<Branch<BitCode>>(n), x.node->children};
-    for (u32 b = 0; b < n; b++) {  // those that have rows are the node's
+    for (u32 b = 0; b < n; b++) {  // the node has only the branches with rows
       Branch<BitCode>& branch = out.branch[out.n];
       u64* to = nullptr;
       branch = {0, nullptr, {nullptr, x.code.all}};
@@ -353,8 +358,8 @@ struct BitTest : LoneTest<BitCode> {
     u32 *entries = w.scratch.take<u32>(x.n), n = 0;
     for (u32 v = 0; v < column.n_values; v++)
       for (u32 k = 0; k < x.code.all->words; k++) {
-        const u64 own = column.rows[v * x.code.all->words + k] & x.code.rows[k];
-        each_bit_of(&own, 1, [&](u32 b) {
+        const u64 node_rows = column.rows[v * x.code.all->words + k] & x.code.rows[k];
+        each_bit_of(&node_rows, 1, [&](u32 b) {
           entries[n++] = static_cast<u32>(column.rank[v]) << 16 | x.code.all->row[k * 64 + b];
         });
       }
@@ -362,17 +367,18 @@ struct BitTest : LoneTest<BitCode> {
   }
 };
 
-// The same node with bits of its own rows only. Lists of what has few values by now become bits.
-inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table,
-                                          const LoneNode<BitCode>& node) {
+// Renumbers the bits of a node so that they are only its own rows. Lists of columns that have few
+// values by now become bits.
+inline SingleNode<BitCode> recoded(Worker& w, const LocalTable& table,
+                                   const SingleNode<BitCode>& node) {
   const Problem& p = w.run.p;
   const u32 n = node.n;
   const int n_coded = node.code.n;
   const int n_columns = node.n_columns;
   const BitRows* bits = node.code.all;
   BitRows* to = BitRows::empty(w, table, n, n_coded + n_columns);
-  LoneNode<BitCode> x = LoneNode<BitCode>::empty(w, node.node, n, node.set, BitCode{to}, n_columns,
-                                                 n_coded + n_columns);
+  SingleNode<BitCode> x = SingleNode<BitCode>::empty(w, node.node, n, node.set, BitCode{to},
+                                                     n_columns, n_coded + n_columns);
   x.code.rows = to->no_rows(w, 1);
   u32 i = 0;
   each_bit_of(node.code.rows, bits->words, [&](u32 b) {
@@ -380,7 +386,7 @@ inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table,
     to->number(table, p, i++, bits->row[b]);
   });
   u64* one = to->no_rows(w, 1);
-  u16* code = w.scratch.take<u16>(table.n);  // by rank
+  u16* code = w.scratch.take<u16>(table.n);  // [rank]
   for (int j = 0; j < n_coded; j++) {
     const CodedColumn& from = bits->columns[node.code.places[j]];
     CodedColumn& column = to->add_column(w, from.f, from.n_values);
@@ -404,13 +410,13 @@ inline LoneNode<BitCode> with_paying_code(Worker& w, const LocalTable& table,
   }
   for (int j = 0; j < n_columns; j++) {
     const u32* list = node.lists[j];
-    const u32 found = n_values(list, n);
-    if (!LocalColumn::coding_pays(w.run, found, n)) {
+    const u32 n_distinct = n_values(list, n);
+    if (!LocalColumn::coding_pays(w.run, n_distinct, n)) {
       x.columns[x.n_columns] = node.columns[j];
       x.lists[x.n_columns++] = node.lists[j];
       continue;
     }
-    CodedColumn& column = to->add_column(w, node.columns[j], found);
+    CodedColumn& column = to->add_column(w, node.columns[j], n_distinct);
     for (u32 k = 0; k < n; k++) {
       if (!k || list[k] >> 16 != list[k - 1] >> 16)
         column.rank[column.n_values++] = static_cast<u16>(list[k] >> 16);

@@ -1,24 +1,26 @@
-// Regression, every row counting once: columns with few values need no lists. A node has the sums
-// of its rows by value; those of its largest child are what the others leave.
+// Columns with few values in a local table of a regression whose rows count once. A node has the
+// sum and the number of its rows per value, so these columns need no lists. The sums of the largest
+// child are those of the node less those of the other children. Gains 2% to 8% in the median of
+// regression tables (8% with AVX2) and up to 1.2 times on tables of such columns.
 #pragma once
-#include "lone_search.hpp"
-#include "lone_test.hpp"
+#include "single_search.hpp"
+#include "single_split.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 using ValueSum = Vec<double, 2>;  // P, W
 
-// The columns of a local table that have few values.
+// The coded columns of a local table.
 struct ValueColumns {
   int n = 0;
   int* f;
-  u32* first;   // [n + 1] places of their first values among those of all
-  u16* places;  // [row][n] of its values
+  u32* first;   // [n + 1] place of the first value of each column
+  u16* places;  // [row][n] places of its values
   const double* product;
-  ValueSum* all;  // the sums of all rows
+  ValueSum* all;  // [place] sums of all rows
 
-  // In a node of n rows. Measured with AVX2: a value takes about half as long as a row in a list,
-  // and a row of the smaller child a quarter.
+  // Are sums faster than lists in a node of n rows? Measured with AVX2: a value takes about half
+  // the time of a row in a list, and a row of the smaller child a quarter.
   static bool pays(u32 values, u32 n) { return values <= n; }
   static const ValueColumns* of(Worker& w, const LocalTable& table) {
     if (w.run.p.n_classes) return nullptr;
@@ -49,26 +51,21 @@ struct ValueColumns {
     }
     return out;
   }
-  ValueSum* new_sums(Worker& w) const {
-    return w.scratch.take<ValueSum>(first[n] + kDoubles - 1);
-  }  // a scan may read behind the end
+  // A scan may read behind the end.
+  ValueSum* new_sums(Worker& w) const { return w.scratch.take<ValueSum>(first[n] + kDoubles - 1); }
   u32 n_values(u32 column) const { return first[column + 1] - first[column]; }
   CC_INLINE u16 place(u32 entry, u32 column) const {
     return places[(entry & kRowMask) * static_cast<u32>(n) + column];
   }
 
-  // Adds rows, `times` 1 or −1, to the sums of some columns.
+  // Adds rows to the sums of some columns, or subtracts them if `times` is −1.
   void add(const u32* entries, u32 n_rows, double times, const u16* columns, int n_columns,
            ValueSum* to) const {
     for (u32 i = 0; i < n_rows; i++) {
-      const u16* own = places + (entries[i] & kRowMask) * static_cast<u32>(n);
+      const u16* row_places = places + (entries[i] & kRowMask) * static_cast<u32>(n);
       const ValueSum sum = {times * product[entries[i] & kRowMask], times};
-      for (int j = 0; j < n_columns; j++) to[own[columns[j]]] += sum;
+      for (int j = 0; j < n_columns; j++) to[row_places[columns[j]]] += sum;
     }
-  }
-  void clear(const u16* columns, int n_columns, ValueSum* sums) const {
-    for (int j = 0; j < n_columns; j++)
-      std::fill(sums + first[columns[j]], sums + first[columns[j] + 1], ValueSum{});
   }
   void subtract(const ValueSum* from, const u16* columns, int n_columns, ValueSum* sums) const {
     for (int j = 0; j < n_columns; j++)
@@ -78,13 +75,13 @@ struct ValueColumns {
 
 template <class P>
 struct SumSearch;
-struct SumTest;
+struct SumSplit;
 
-// A node's sums by value, for its columns with few values.
+// The code of a node with sums by value.
 struct SumCode {
   template <class P>
   using Search = SumSearch<P>;
-  using Split = SumTest;
+  using Split = SumSplit;
   template <class P>
   static constexpr bool kServes = requires { P::Cuts::kMost; };
   static constexpr bool kEntries = true;
@@ -109,34 +106,35 @@ struct SumCode {
     x.places = w.scratch.take<u16>(static_cast<std::size_t>(most_columns));
     return x;
   }
-  // Sums the node's rows anew.
+  // Sums the rows of the node from scratch.
   void add_rows(u32 n_rows) {
-    columns->clear(places, n, sums);
+    for (int j = 0; j < n; j++)
+      std::fill_n(sums + columns->first[places[j]], n_values(places[j]), ValueSum{});
     columns->add(entries, n_rows, 1, places, n, sums);
   }
 };
 static_assert(NodeCode<SumCode>);
 
 template <class P>
-struct SumSearch : LoneSearch<P> {
-  using Base = LoneSearch<P>;
+struct SumSearch : SingleSearch<P> {
+  using Base = SingleSearch<P>;
   using Base::Base, Base::w, Base::table, Base::all, Base::bundle, Base::best, Base::p, Base::work,
-      Base::missing_rows, Base::judge;
-  using Base::judge_cuts, Base::judge_categories;
+      Base::missing_rows, Base::evaluate;
+  using Base::evaluate_cuts, Base::evaluate_categories;
 
-  void run(LoneNode<SumCode>& x) {
+  void run(SingleNode<SumCode>& x) {
     search_sums(x);
     Base::run(x);
   }
 
  private:
-  // Regression: a column with sums by value.
+  // Evaluates the cuts of a column with sums by value.
   void scan_sums(int f, const ValueSum* sums, u32 n, u64 phase, double most) {
     typename P::Cuts cuts(p);
     const auto least = static_cast<double>(bundle.min_leaf[0]);
     for (u32 i = 0; i < n; i += P::Cuts::kMost) {
       u64 m = cuts.next(p, sums + i, std::min(n - i, P::Cuts::kMost), least, most);
-      judge_cuts(
+      evaluate_cuts(
           f, cuts, m, phase, [&](u32 k) { return i + k; },
           [&](u32 k) {
             u32 above = i + k + 1;
@@ -145,14 +143,14 @@ struct SumSearch : LoneSearch<P> {
           });
     }
   }
-  void search_sums(LoneNode<SumCode>& x) {
+  void search_sums(SingleNode<SumCode>& x) {
     int kept = 0;
     for (int j = 0; j < x.code.n; j++) {
       const u32 c = x.code.places[j], n_values = x.code.columns->n_values(c);
       const int f = x.code.columns->f[c];
       const ValueSum* sums = x.code.sums + x.code.columns->first[c];
-      const auto rows_here = static_cast<double>(x.n),
-                 least = static_cast<double>(bundle.min_leaf[0]);
+      const auto rows_here = static_cast<double>(x.n);
+      const auto least = static_cast<double>(bundle.min_leaf[0]);
       // constant
       if (x.code.sums[x.code.columns->place(x.code.entries[0], c)][1] == rows_here ||
           !allowed_lanes(w, bundle, f))
@@ -165,14 +163,14 @@ struct SumSearch : LoneSearch<P> {
         i64* count = w.scratch.template take<i64>(n_values);
         for (u32 v = 0; v < n_values; v++) count[v] = static_cast<i64>(sums[v][1]);
         const u16* rank = table.columns[f].rank;
-        judge_categories(
+        evaluate_categories(
             f, reinterpret_cast<const double*>(sums), count, n_values,
             [&](int v) {
               u32 i = 0;
               while (rank[all.at(i)] != v) i++;
               return table.target[all.at(i)];
             },
-            ExactMeans<LoneRows>{w, bundle, all, 0, f});
+            ExactMeans<SingleRows>{w, bundle, all, 0, f});
         w.scratch.release(mark);
         continue;
       }
@@ -187,7 +185,7 @@ struct SumSearch : LoneSearch<P> {
       scan_sums(f, sums, n_values - 1, kMissingRight,
                 std::min(rows_here - least, rows_here - n_missing - 1));
       p.put(bundle.node[0]->stats[0] - sums[missing][0], rows_here - n_missing);
-      if (Base::may_beat(p)) judge(f, numeric_key(kPresence, 0));
+      if (Base::may_beat(p)) evaluate(f, numeric_key(kPresence, 0));
       p.put(sums[missing][0], n_missing);
       scan_sums(f, sums, n_values - 1, kMissingLeft, rows_here - least);
       missing_rows = {};
@@ -196,45 +194,45 @@ struct SumSearch : LoneSearch<P> {
   }
 };
 
-struct SumTest : LoneTest<SumCode> {
-  using LoneTest::LoneTest;
+struct SumSplit : SingleSplit<SumCode> {
+  using SingleSplit::SingleSplit;
 
-  bool take(bool judged, Parting<SumCode>& out) {
+  bool take(bool check_gain, NodeSplit<SumCode>& out) {
     const int f = best.feature[0];
     for (int j = 0; j < x.code.n; j++) {
       if (x.code.feature(x.code.places[j]) != f) continue;
-      const bool any = judged || (w.run.p.columns[f].nominal && w.run.p.multiway);
-      return any ? take_any(value_entries(f), judged, out) : take_value(f, x.code.places[j], out);
+      const bool any = check_gain || (w.run.p.columns[f].nominal && w.run.p.multiway);
+      return any ? take_any(value_entries(f), out) : take_value(f, x.code.places[j], out);
     }
-    return LoneTest::take(judged, out);
+    return SingleSplit::take(check_gain, out);
   }
 
  private:
-  // A test of a column with sums by value.
-  bool take_value(int f, u32 column, Parting<SumCode>& out) {
+  // Splits by a test of a column with sums by value.
+  bool take_value(int f, u32 column, NodeSplit<SumCode>& out) {
     const u32 V = x.code.columns->n_values(column), missing = table.columns[f].missing_rank;
     const ValueSum* sums = x.code.sums + x.code.columns->first[column];
-    const LoneRows own{x.n, x.code.entries, table};
-    u8 left[256];  // by rank
+    const SingleRows node_rows{x.n, x.code.entries, table};
+    u8 left[256];  // [rank]
     if (w.run.p.columns[f].nominal) {
       i64* count = w.scratch.take<i64>(V);
       for (u32 v = 0; v < V; v++) count[v] = static_cast<i64>(sums[v][1]);
-      Forking<LoneRows> forking(w, bundle, own, best);
+      Forking<SingleRows> forking(w, bundle, node_rows, best);
       forking.take_nominal(0, V, reinterpret_cast<const double*>(sums), count);
       for (u32 v = 0; v < V; v++) left[v] = !forking.tests[0].branch(v);
     } else {
       const u64 key = best.key[0], phase = phase_of(key);
       u32 above = cut_of(key) + 1;
       while (phase != kPresence && !(sums[above][1] > 0)) above++;
-      take_numeric(w, own, *x.node, f, phase, best.n_left[0], best.left, cut_of(key), above);
+      take_numeric(w, node_rows, *x.node, f, phase, best.n_left[0], best.left, cut_of(key), above);
       if (missing != ~u32{0} && sums[missing][1] > 0 && phase != kPresence)
         x.node->missing = phase != kMissingLeft;
       for (u32 v = 0; v < V; v++) left[v] = goes_left(v, key, missing);
     }
     const u16* rank = table.columns[f].rank;
     const auto n_left = static_cast<u32>(x.node->children[0].n_rows);
-    u32 *entries[2] = {w.scratch.take<u32>(x.n - n_left + 1), w.scratch.take<u32>(n_left + 1)},
-        n[2] = {};
+    u32* entries[2] = {w.scratch.take<u32>(x.n - n_left + 1), w.scratch.take<u32>(n_left + 1)};
+    u32 n[2] = {};
     for (u32 i = 0; i < x.n; i++) {
       const u32 e = x.code.entries[i], side = left[rank[e & kRowMask]];
       entries[0][n[0]] = entries[1][n[1]] = e;
@@ -254,10 +252,10 @@ struct SumTest : LoneTest<SumCode> {
   }
 };
 
-// The same node with lists of what has many values for so few rows.
-inline LoneNode<SumCode> with_paying_code(Worker& w, const LocalTable& table,
-                                          const LoneNode<SumCode>& node) {
-  LoneNode<SumCode> x = node;
+// Replaces the sums of columns that have more values than the node has rows by sorted lists.
+inline SingleNode<SumCode> recoded(Worker& w, const LocalTable& table,
+                                   const SingleNode<SumCode>& node) {
+  SingleNode<SumCode> x = node;
   const ValueColumns* values = node.code.columns;
   const u32 n = node.n;
   x.code.n = 0;
@@ -267,15 +265,16 @@ inline LoneNode<SumCode> with_paying_code(Worker& w, const LocalTable& table,
       x.code.places[x.code.n++] = static_cast<u16>(c);
       continue;
     }
-    const ValueSum* own = node.code.sums + values->first[c];
+    const ValueSum* node_sums = node.code.sums + values->first[c];
     // constant
-    if (own[values->place(node.code.entries[0], c) - values->first[c]][1] == static_cast<double>(n))
+    if (node_sums[values->place(node.code.entries[0], c) - values->first[c]][1] ==
+        static_cast<double>(n))
       continue;
     const u16* rank = table.columns[values->f[c]].rank;
     u32 at[256], begin = 0, *list = w.scratch.take<u32>(n + kListRoom);
     for (u32 v = 0; v < V; v++) {
       at[v] = begin;
-      begin += static_cast<u32>(own[v][1]);
+      begin += static_cast<u32>(node_sums[v][1]);
     }
     for (u32 i = 0; i < n; i++) {
       const u32 row = node.code.entries[i] & kRowMask;

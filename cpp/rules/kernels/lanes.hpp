@@ -1,4 +1,5 @@
-// Lanes of a vector: 16 rules that are rated together.
+// Vectors of 16 lanes, one rule per lane, and the qualities of 16 rules at once. Intrinsics replace
+// portable vector extensions where compilers generate slow code.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ using I = Lanes<std::int32_t>::V;
 typedef std::uint8_t Octets __attribute__((vector_size(32), aligned(1), may_alias));
 
 template <class T, class From>
-typename Lanes<T>::V load(const From* p) {  // at any address
+typename Lanes<T>::V load(const From* p) {  // p need not be aligned
   typename Lanes<From>::V lanes;
   std::memcpy(&lanes, p, sizeof lanes);
   return __builtin_convertvector(lanes, typename Lanes<T>::V);
@@ -33,7 +34,7 @@ void store(T* p, typename Lanes<T>::V lanes) {
   std::memcpy(p, &lanes, sizeof lanes);
 }
 
-// Compilers would widen the bytes one by one.
+// Compilers widen the bytes one by one.
 template <>
 inline F load<float>(const std::uint8_t* p) {
 #if defined(__AVX512F__)
@@ -60,7 +61,7 @@ F to_float(typename Lanes<T>::V v) {
   return __builtin_convertvector(v, F);
 }
 
-// The lanes of a comparison that hold, as bits.
+// The lanes in which a comparison holds, as bits.
 inline std::uint32_t lanes_of(I mask) {
 #if defined(__AVX512F__)
   __m512i m;
@@ -78,18 +79,17 @@ inline std::uint32_t lanes_of(I mask) {
 #endif
 }
 
-inline F most(F x, F y) { return x > y ? x : y; }
-inline F fewest(F x, F y) { return x < y ? x : y; }
+inline F max(F x, F y) { return x > y ? x : y; }
+inline F min(F x, F y) { return x < y ? x : y; }
 
 inline F none() { return F{} - __builtin_inff(); }
 
-// Puts values among the best of each lane, (width, stride), which are sorted from the worst to the
-// best.
+// Inserts a value per lane into the best values (width, stride), which ascend.
 inline void insert(float* best, std::size_t width, std::size_t stride, F value) {
   for (std::size_t w = width; w-- > 0;) {
     const F kept = load<float>(best + w * stride);
-    store(best + w * stride, most(kept, value));
-    value = fewest(kept, value);
+    store(best + w * stride, max(kept, value));
+    value = min(kept, value);
   }
 }
 
@@ -122,8 +122,8 @@ X quick_log2(X x, Bits bits) {
 inline F quick_log2(F x) { return quick_log2(x, I{}); }
 inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
 
-// Lanes whose rules might be worth keeping if they cover n, of which p is in a class; for all lanes
-// or one. For entropy, p / n is a bound, since no class is more certain than the most frequent one.
+// Whether rules that cover n, of which p is in a class, reach the quality `least`; for all lanes or
+// one. For entropy it is a bound: minus entropy is at most log2(p / n) of the most frequent class.
 template <rules::Kind kind, class X>
 auto reaches(X p, X n, X a, X b, X least) {
   if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);
@@ -142,7 +142,7 @@ F quality_of(int n_classes, P p, A a, F n, F b) {
     if constexpr (kind == rules::Kind::ratio) value += a(c);
     else if constexpr (kind == rules::Kind::linear) value -= n * a(c);
     else value *= quick_log2(value) - quick_log2(n) - a(c);
-    best = c == 0 ? value : most(best, value);
+    best = c == 0 ? value : max(best, value);
   }
   return kind == rules::Kind::ratio ? best / (n + b) : best;
 }

@@ -1,12 +1,11 @@
-// A pass over the rows of a bundle in the order of a feature: computes what every lane's rule would
-// cover at each cut or category.
+// A pass over a bundle's sorted rows that finds the best cuts or categories of a feature by lane.
 //
-// Sums of a lane over consecutive rows are sums of lines of 0/1 bytes, one line per set of similar
-// rows, so that 16 to 64 lanes cost a few vector additions per row. A block of rows between two
-// cuts is examined only if it could hold something worth keeping: whatever the order of its rows, a
-// cut inside covers no more of a class than a cut at the block's end, and no fewer others than a
-// cut at its beginning, and every quality increases with the former and decreases with the latter.
-// rules::quality, called by rules::offer, decides; the approximate quality here only saves calls.
+// Rows are lines of 0/1 bytes, so the sums of 16 to 64 lanes cost a few vector additions per row.
+// The cuts inside a block of rows are evaluated only if a bound allows them to be among the best.
+// Whatever the order of the block's rows, a cut inside it covers at most as much of a class as a
+// cut at the block's end, and at least as much of the others as a cut at its beginning. Every
+// quality increases with the former and decreases with the latter. The approximate quality computed
+// here only saves calls of rules::offer, which decides by the exact quality.
 #include "scan_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -14,10 +13,10 @@ namespace {
 
 using rules::Kind;
 constexpr std::size_t block_rows = rules::block_rows;
-// number of lanes that are examined one by one, instead of the whole group together
+// up to this number of lanes are evaluated one by one, more as a whole group
 constexpr int most_single = 4;
 
-// The approximate quality of what lanes' rules cover.
+// The approximate quality of each lane's rule.
 template <class T, Kind kind, bool any>
 F score(const Scan& s, std::size_t group, const Sums<T>& sums, F n) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
@@ -36,10 +35,10 @@ F score(const Scan& s, std::size_t group, const Sums<T>& sums, F n) {
   }
 }
 
-// Offers a condition to the lanes for which it might be among the best.
+// Offers a condition to the lanes in which it might be among the best.
 template <class T, Kind kind, bool any>
-void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::int32_t op,
-          std::uint32_t rank) {
+void evaluate(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::int32_t op,
+              std::uint32_t rank) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   const auto exact_n = sums.n(s);
   const F n = to_float<T>(exact_n), least = constant(s.least);
@@ -53,7 +52,7 @@ void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::in
                            least);
   }
   hit &= some & (n >= constant(s.least_weight));
-  // weights may be smaller than float can show
+  // differences of weights may be too small for float
   if constexpr (sizeof(T) == sizeof(float)) hit &= n < constant(s.whole);
   std::uint32_t lanes = lanes_of(hit);
   if (!lanes) return;
@@ -67,34 +66,35 @@ void look(const Scan& s, std::size_t group, const Sums<T>& sums, I some, std::in
   }
 }
 
-// The lanes for which a cut in a block, after rows that sum up to `below`, might be worth keeping.
-// A lane without rows in it has no cut of its own there, unless the rows before the block have the
-// same value as its first (`continued`).
+// The lanes in which a cut inside a block might be among the best; `below` are the sums of the rows
+// before it. A lane without rows in the block has no cut there, unless the row before the block has
+// the same value as its first row (`continued`).
 template <class T, Kind kind, bool any>
 std::uint32_t promising(const Scan& s, std::size_t group, const Sums<T>& all, const Sums<T>& below,
                         const Sums<T>& block, bool continued) {
   const auto constant = [&](const float* p) { return load<float>(p + group * W); };
   const F b = constant(s.b), least = constant(s.least), least_weight = constant(s.least_weight);
-  const F n = to_float<T>(below.n(s)), in = to_float<T>(block.n(s)),
-          rest = to_float<T>(all.n(s)) - n;
+  const F n = to_float<T>(below.n(s));
+  const F in = to_float<T>(block.n(s));
+  const F rest = to_float<T>(all.n(s)) - n;
   I low = {}, high = {};
   for (int c = 0; c < (any ? s.n_columns : 1); c++) {
     const F a = constant(s.a + static_cast<std::size_t>(c) * s.lanes());
     const F p = to_float<T>(below.of[c]), gain = to_float<T>(block.of[c]);
-    low |= reaches<kind>(p + gain, most(n + gain, least_weight), a, b, least);
-    high |= reaches<kind>(to_float<T>(all.of[c]) - p, most(rest - in + gain, least_weight), a, b,
-                          least);
+    low |= reaches<kind>(p + gain, max(n + gain, least_weight), a, b, least);
+    high |=
+        reaches<kind>(to_float<T>(all.of[c]) - p, max(rest - in + gain, least_weight), a, b, least);
   }
   const I some = (low & (n + in >= least_weight)) | (high & (rest >= least_weight));
   return lanes_of(continued ? some : some & (in > 0.0f));
 }
 
-// Cuts in a block, for all lanes of a group; a cut is a lane's own if it has rows between the one
-// before and it ("at most the last value" asks whether a value is present).
+// Evaluates the cuts in a block for all lanes of a group. A lane without rows since the previous
+// cut is skipped. "At most the last value" means that a value is present.
 template <class T, Kind kind, bool any>
-void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below,
-                  std::size_t from, std::size_t to, bool continued) {
-  auto last = below.n(s);  // exact: weights may be smaller than float can show
+void evaluate_block(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> below,
+                    std::size_t from, std::size_t to, bool continued) {
+  auto last = below.n(s);  // exact, because differences of weights may be too small for float
   if (continued) last = decltype(last){};
   for (std::size_t i = from; i < to; i++) {
     const std::uint8_t* line = s.line(i);
@@ -107,40 +107,41 @@ void look_closely(const Scan& s, std::size_t group, const Sums<T>& all, Sums<T> 
     const auto n = below.n(s);
     const I moved = __builtin_convertvector(n > last, I);
     last = n;
-    look<T, kind, any>(s, group, below, moved, rules::at_most, rank);
-    look<T, kind, any>(s, group, minus(s, all, below), moved, rules::above, rank);
+    evaluate<T, kind, any>(s, group, below, moved, rules::at_most, rank);
+    evaluate<T, kind, any>(s, group, minus(s, all, below), moved, rules::above, rank);
   }
 }
 
-// The same for one lane.
+// Evaluates the cuts in a block for one lane.
 template <class T, Kind kind, bool any>
-void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T>& all,
-                  const Sums<T>& before, std::size_t from, std::size_t to, bool continued) {
+void evaluate_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums<T>& all,
+                   const Sums<T>& before, std::size_t from, std::size_t to, bool continued) {
   constexpr int room = 256;
   const int columns = any ? s.n_columns : 1;
-  const std::size_t own = group * W + lane, lanes = s.lanes();
+  const std::size_t at = group * W + lane;
+  const std::size_t lanes = s.lanes();
   T below[room], whole[room], n = 0, total = 0;
   for (int c = 0; c < s.n_columns; c++) {
     n += below[c] = before.of[c][lane];
     total += whole[c] = all.of[c][lane];
   }
-  const float least_weight = s.least_weight[own], b = s.b[own];
+  const float least_weight = s.least_weight[at], b = s.b[at];
   const auto consider = [&](std::int32_t op, std::uint32_t rank, const T* of, T covered) {
     if (static_cast<float>(covered) < least_weight ||
-        (!s.weights && static_cast<float>(covered) >= s.whole[own]))
+        (!s.weights && static_cast<float>(covered) >= s.whole[at]))
       return;
     bool reached = false;
     for (int c = 0; c < columns; c++)
       reached |= reaches<kind>(static_cast<float>(of[c]), static_cast<float>(covered),
-                               s.a[static_cast<std::size_t>(c) * lanes + own], b, s.least[own]);
+                               s.a[static_cast<std::size_t>(c) * lanes + at], b, s.least[at]);
     if (!reached) return;
     double counts[room];
     for (int c = 0; c < columns; c++) counts[c] = static_cast<double>(of[c]);
-    rules::offer(*s.bundle, own, s.feature, op, rank, static_cast<double>(covered), counts);
+    rules::offer(*s.bundle, at, s.feature, op, rank, static_cast<double>(covered), counts);
   };
   bool moved = continued;
   for (std::size_t i = from; i < to; i++) {
-    const std::uint8_t* line = s.line(i) + own;
+    const std::uint8_t* line = s.line(i) + at;
     for (int c = 0; c < s.n_columns; c++) {
       const std::uint8_t in = line[static_cast<std::size_t>(c) * lanes];
       const T weight = s.weights ? in * static_cast<T>(s.weights[s.rows[i]]) : static_cast<T>(in);
@@ -160,8 +161,8 @@ void look_at_lane(const Scan& s, std::size_t group, std::size_t lane, const Sums
   }
 }
 
-// Surveys some cuts of a feature in advance, for lower bounds on the best conditions of each lane:
-// the higher the bounds, the fewer blocks must be examined.
+// Evaluates a few cuts between blocks first, to get lower bounds on the best conditions of each
+// lane: the higher the bounds, the fewer blocks must be evaluated.
 template <class T, class Part, Kind kind, bool any>
 void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks, T* below) {
   constexpr std::size_t most_cuts = 16;
@@ -173,8 +174,8 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     const std::size_t end = (k + 1) * block_rows;
     if (k % step || s.ranks[s.rows[end - 1]] == s.ranks[s.rows[end]]) continue;
     for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
-      const auto before = sums_at<T>(s, below, group),
-                 after = minus(s, sums_at<T>(s, all, group), before);
+      const auto before = sums_at<T>(s, below, group);
+      const auto after = minus(s, sums_at<T>(s, all, group), before);
       const F n = to_float<T>(before.n(s)), least_weight = load<float>(s.least_weight + group * W);
       const I moved = n > last[group];
       last[group] = n;
@@ -184,7 +185,7 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
         I valid = moved & (covered >= least_weight) & (covered < load<float>(s.whole + group * W));
         if constexpr (!any) valid &= to_float<T>(sums.of[0]) > 0.0f;
         const F value = score<T, kind, any>(s, group, sums, covered);
-        best[group][side] = most(best[group][side], valid ? value : none());
+        best[group][side] = max(best[group][side], valid ? value : none());
       }
     }
   }
@@ -192,8 +193,8 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
     for (const F& value : best[group]) insert(s.reached + group * W, s.width, s.lanes(), value);
   std::memset(below, 0, sizeof(T) * s.stride());
   for (std::size_t k = 0; k < s.lanes(); k += W)
-    store(s.least + k, most(load<float>(s.least + k),
-                            load<float>(s.reached + k) - load<float>(s.tolerance + k)));
+    store(s.least + k,
+          max(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k)));
 }
 
 template <class T, class Part, Kind kind, bool any>
@@ -221,11 +222,11 @@ void numeric(const Scan& s) {
         const auto block = sums_at<T>(s, part, group);
         std::uint32_t lanes = promising<T, kind, any>(s, group, totals, before, block, continued);
         if (__builtin_popcount(lanes) > most_single)
-          look_closely<T, kind, any>(s, group, totals, before, from, to, continued);
+          evaluate_block<T, kind, any>(s, group, totals, before, from, to, continued);
         else
           for (; lanes; lanes &= lanes - 1)
-            look_at_lane<T, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)),
-                                       totals, before, from, to, continued);
+            evaluate_lane<T, kind, any>(s, group, static_cast<std::size_t>(__builtin_ctz(lanes)),
+                                        totals, before, from, to, continued);
       }
     add(s, part, below);
   }
@@ -258,7 +259,7 @@ void nominal(const Scan& s) {
       for (std::size_t group = 0; group < static_cast<std::size_t>(s.n_groups); group++) {
         const auto own = sums_at<T>(s, line, group);
         const auto covered = op == rules::equal ? own : minus(s, sums_at<T>(s, all, group), own);
-        look<T, kind, any>(s, group, covered, to_float<T>(own.n(s)) > 0.0f, op, v);
+        evaluate<T, kind, any>(s, group, covered, to_float<T>(own.n(s)) > 0.0f, op, v);
       }
     }
   }

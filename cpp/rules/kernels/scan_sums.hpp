@@ -1,5 +1,5 @@
-// Sums of lanes over rows, for scan.cpp: lines of 0/1 bytes are added up, times the weights of
-// their rows, if any.
+// Sums of lanes over rows, for scan.cpp: lines of 0/1 bytes are added, times the weights of their
+// rows if there are any. Without weights, up to 255 rows are added in bytes.
 #pragma once
 #include "lanes.hpp"
 
@@ -46,7 +46,7 @@ void add_octets(const Scan& s, std::size_t from, std::size_t to, std::size_t off
   std::memcpy(sums + offset, total, sizeof total);
 }
 
-// Sums of the lines of at most 255 rows; those of weighted rows are kept in double.
+// Adds the lines of at most 255 rows; sums of weights are double.
 void add_rows(const Scan& s, std::size_t from, std::size_t to, std::uint8_t* sums) {
   std::size_t offset = 0;
   for (; offset + 128 <= s.stride(); offset += 128) add_octets<4>(s, from, to, offset, sums);

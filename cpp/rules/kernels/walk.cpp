@@ -1,12 +1,11 @@
-// A walk over the rows of a feature for 16 lanes at once, with the sums of each lane up to every
-// row.
+// A walk over the sorted rows of a feature, with the sums of 16 lanes up to every row.
 //
-// A condition that covers n, of which p is in a class, reaches a quality L by Laplace's or the
-// m-estimate if p - L n
-// >= L b - a, and by weighted relative accuracy if p - a n >= L: one comparison per class and side
-// of the cut, for all lanes. A cut that reaches a lane's best so far on its side raises that bound
-// and is stored as an event. Events are rated exactly when all features are done and most of them
-// have become irrelevant. Blocks of rows that cannot hold such a cut are skipped, see scan.cpp.
+// A condition covers n, of which p is in a class. By the Laplace or m-estimate it reaches a quality
+// L if p - L n >= L b - a, and by weighted relative accuracy if p - a n >= L. That is one
+// comparison per class and side of the cut, for all lanes. A cut that reaches a lane's best so far
+// on its side raises the bound and is stored as an event. Events are evaluated exactly after all
+// features, when most of them are below the bounds. Blocks of rows that cannot contain such a cut
+// are skipped, see scan.cpp.
 #include "walk_sums.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -28,30 +27,29 @@ class Pass {
         least_weight(load<float>(s.least_weight)),
         least(load<float>(s.least)) {}
 
-  // Surveys some conditions in advance, for lower bounds on the best of each lane: the higher the
-  // bounds, the fewer blocks must be examined.
+  // Evaluates a few conditions first, to get lower bounds on the best of each lane: the higher the
+  // bounds, the fewer blocks must be evaluated.
   void survey() {
     s.ends ? survey_categories() : survey_blocks();
     store(s.least, least);
   }
 
-  // Examines all conditions that might be among the best of a lane.
-  void look() {
+  // Evaluates all conditions that might be among the best of a lane.
+  void evaluate() {
     all = kept_sums(0);
-    s.ends ? look_at_categories() : look_at_blocks();
+    s.ends ? evaluate_categories() : evaluate_blocks();
     store(s.least, least);
   }
 
  private:
   static constexpr int classes = any ? 2 : 1;
 
-  // What a cut has to reach, as bounds on p - slope n. They are slightly too wide, to allow for
-  // rounding in float.
+  // Sets the bounds on p - slope n that a useful cut reaches, with slack for rounding in float.
   void set_bounds() {
     const F n = all.n();
     for (int side = 0; side < 2; side++) {
-      // no ratio is negative
-      const F quality = kind == Kind::ratio ? most(wanted(side), F{}) : wanted(side);
+      // a ratio is never negative
+      const F quality = kind == Kind::ratio ? max(wanted(side), F{}) : wanted(side);
       for (int c = 0; c < classes; c++) {
         const F slack = kind == Kind::ratio ? 1e-6f * (quality + 1.0f) * (n + a[c] + b + 1.0f)
                                             : 1e-6f * (n + 1.0f);
@@ -63,16 +61,15 @@ class Pass {
     most_below = n - least_weight;
   }
 
-  // What a cut must reach on a side to be useful: to be among the best conditions, and the best on
-  // its side.
-  F wanted(int side) const { return most(least, best[side]); }
+  // The quality that a cut must reach to be among the best conditions and the best on its side.
+  F wanted(int side) const { return max(least, best[side]); }
 
-  // Whether there is no cut between two rows; the later one may be past the end.
+  // Whether there is no cut between two rows because their values are equal; `next` may be the end.
   bool is_tied(std::size_t i, std::size_t next) const {
     return s.tied && next < s.n_rows && s.ranks[s.rows[i]] == s.ranks[s.rows[next]];
   }
 
-  // The lanes for which a cut might be among the best.
+  // The lanes in which a cut might be among the best.
   std::uint32_t reaches(const Sums& below) const {
     const F n = below.n();
     I at_most = {}, above = {};
@@ -87,14 +84,13 @@ class Pass {
     return lanes_of((at_most & (n >= least_weight)) | (above & (n <= most_below)));
   }
 
-  // Whether a cut in a block might be among the best of any lane that has rows there, or had some
-  // of its first value.
+  // Whether a cut inside a block might be among the best of a lane. The lane must have rows in the
+  // block, or earlier rows with the value of the block's first row (`own`).
   bool is_promising(const Sums& below, const Sums& block, std::uint32_t own) const {
     const F n = below.n(), in = block.n(), end = n + in;
     I at_most = {}, above = {};
     for (int c = 0; c < classes; c++) {
-      const F low_n = most(n + block.p[c], least_weight),
-              high_n = fewest(end - block.p[c], most_below);
+      const F low_n = max(n + block.p[c], least_weight), high_n = min(end - block.p[c], most_below);
       at_most |= below.p[c] + block.p[c] - slope[0][c] * low_n >= bound[0][c];
       above |= below.p[c] - slope[1][c] * high_n <= bound[1][c];
     }
@@ -120,11 +116,11 @@ class Pass {
     std::memcpy(s.room + k * sizeof sums, &sums, sizeof sums);
   }
 
-  // The best cuts of both sides are stored where the sums of a second category would be.
+  // The best cuts of both sides use the memory of a second category's sums.
   void keep_best() const { std::memcpy(s.room + sizeof(Sums), best, sizeof best); }
   void load_best() { std::memcpy(best, s.room + sizeof(Sums), sizeof best); }
 
-  // Sums up the rows of each block, and rates the cuts between blocks.
+  // Sums the rows of each block, and evaluates the cuts between blocks.
   void survey_blocks() {
     for (std::size_t k = 0; k < n_blocks(); k++) {
       add_rows(s, k * block_rows, end_of(k), octets_of(k));
@@ -150,7 +146,7 @@ class Pass {
     raise_by_best(s.surveyed);
   }
 
-  void look_at_blocks() {
+  void evaluate_blocks() {
     load_best();
     set_bounds();
     Sums below;
@@ -171,8 +167,8 @@ class Pass {
         if (is_tied(i, i + 1)) continue;
         own |= own >> 16;
         if (reaches(below) & own) [[unlikely]] {
-          const Sums copy = below;  // so that the sums themselves stay in registers
-          look_at_cut(s.ranks[s.rows[i]], copy, own);
+          const Sums copy = below;  // so that `below` stays in registers
+          evaluate_cut(s.ranks[s.rows[i]], copy, own);
         }
         own = 0;
       }
@@ -180,8 +176,8 @@ class Pass {
     raise_by_best(s.reached);
   }
 
-  // Rates a cut, in lanes that have rows between the previous cut and this one.
-  [[gnu::noinline]] void look_at_cut(std::uint32_t rank, const Sums& below, std::uint32_t own) {
+  // Evaluates a cut in the lanes that have rows between the previous cut and this one.
+  [[gnu::noinline]] void evaluate_cut(std::uint32_t rank, const Sums& below, std::uint32_t own) {
     const I lanes = plus(F{}, own & 0xffff) > 0.0f;
     keep(rules::at_most, rank, below, lanes, wanted(0));
     keep(rules::above, rank, all - below, lanes, wanted(1));
@@ -201,7 +197,7 @@ class Pass {
     keep_sums(0, all);
   }
 
-  void look_at_categories() {
+  void evaluate_categories() {
     // all "equal" conditions before any "not equal": see rules::offer
     for (int op = rules::equal; op <= (s.unequal ? rules::unequal : rules::equal); op++) {
       std::size_t present = 0;
@@ -239,32 +235,32 @@ class Pass {
     std::memcpy(event.value, &value, sizeof value);
     std::memcpy(event.n, &n, sizeof n);
     std::memcpy(event.p, &covered.p[0], sizeof n);
-    // "not equal" may select the same rows as "equal" to another category, and must not count twice
+    // "!=" may cover the same rows as "=" with another category, which must not count twice
     if (op == rules::equal) raise(s.reached, value, better);
     else if (op != rules::unequal) improve(op == rules::at_most ? 0 : 1, value, better);
   }
 
-  // Records a cut's value in some lanes: a lower one on its side is of no use.
+  // Raises the best value of a side in some lanes.
   void improve(int side, F value, I lanes) {
-    best[side] = most(best[side], lanes ? value - tolerance : none());
+    best[side] = max(best[side], lanes ? value - tolerance : none());
   }
 
-  // Of all cuts of a feature the best of each side counts.
+  // Only the best cut of each side of a feature counts as one of the best conditions.
   void raise_by_best(float* values) {
     for (int side = 0; side < 2; side++) raise(values, best[side] + tolerance, best[side] > none());
   }
 
-  // Inserts values of some lanes among their best, and raises the lower bounds.
+  // Inserts values of some lanes into their best values, and raises the lower bounds.
   void raise(float* values, F value, I lanes) {
     insert(values, s.width, W, lanes ? value : none());
-    least = most(least, load<float>(values) - tolerance);
+    least = max(least, load<float>(values) - tolerance);
   }
 
   const Walk& s;
   const F a[2], b, whole, tolerance, least_weight;
   F least;
   Sums all;
-  F best[2] = {none(), none()};  // of the cuts so far, at most and above, less the tolerance
+  F best[2] = {none(), none()};  // best values of cuts by side, less the tolerance
   F slope[2][classes], bound[2][classes], most_below;
 };
 
@@ -282,7 +278,7 @@ void survey_feature(const Walk& s) {
 }
 
 void walk_feature(const Walk& s) {
-  with_pass(s, [](auto pass) { pass.look(); });
+  with_pass(s, [](auto pass) { pass.evaluate(); });
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -1,4 +1,4 @@
-// Sums of 16 lanes over rows, for walk.cpp: a row is a mask of lanes.
+// Sums of 16 lanes over rows, for walk.cpp. A row is a mask of lanes.
 #pragma once
 #include "lanes.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using rules::Walk;
 
-// Adds 1 in some lanes.
+// Adds 1 in these lanes.
 inline F plus(F sum, std::uint32_t lanes) {
 #if defined(__AVX512F__)
   return _mm512_mask_add_ps(sum, static_cast<__mmask16>(lanes), sum, _mm512_set1_ps(1.0f));
@@ -19,7 +19,7 @@ inline F plus(F sum, std::uint32_t lanes) {
 #endif
 }
 
-// The sums of 16 lanes: of the target (or the first class) and of others.
+// The sums of 16 lanes, of the target (or the first class) and of the others.
 struct Sums {
   F p[2] = {};
   F n() const { return p[0] + p[1]; }
@@ -32,7 +32,7 @@ struct Sums {
 inline Sums operator+(const Sums& x, const Sums& y) { return {{x.p[0] + y.p[0], x.p[1] + y.p[1]}}; }
 inline Sums operator-(const Sums& x, const Sums& y) { return {{x.p[0] - y.p[0], x.p[1] - y.p[1]}}; }
 
-// Sums of at most 255 rows, in bytes.
+// Adds at most 255 rows, in bytes.
 inline void add_rows(const Walk& s, std::size_t from, std::size_t to, std::uint8_t* octets) {
 #if defined(__AVX512BW__)
   __m256i sum = _mm256_setzero_si256();

@@ -1,4 +1,4 @@
-"""Relational trees as estimators: the final tree and its cross-validation in one fit."""
+"""Relational trees as estimators: one fit gives the final tree and its cross-validation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
 class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
-    """A relational tree that is grown together with those of its cross-validation."""
+    """A relational tree that is grown together with the trees of its cross-validation."""
 
     regression: ClassVar[bool] = False
 
@@ -54,16 +54,16 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Grow the tree of all examples and those of the folds, in one run.
+        """Grow the tree of all examples and the trees of the folds, in one run.
 
         Parameters
         ----------
         database : Database
             Facts, examples and their target.
         y : object
-            Ignored; the target is the database's. scikit-learn's search gives it.
+            Ignored; the target is the database's. scikit-learn's searches pass it.
         sample_weight : array-like of shape (n_examples,), optional
-            How often each example counts, a whole number from 1.
+            How often each example counts: a positive whole number.
         groups : array-like of shape (n_examples,), optional
             Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
         """
@@ -99,7 +99,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
 
     @property
     def forest_(self) -> RelationalForest:
-        """All trees as grown and pruned, and what growing them cost."""
+        """All trees as grown and pruned, and the cost of growing them."""
         forest: RelationalForest = fit_of(self).grown
         return forest
 
@@ -154,7 +154,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         Parameters
         ----------
         dialect : "duckdb", "sqlite" or "postgresql"
-            For which database.
+            The target database.
 
         Examples
         --------
@@ -189,37 +189,36 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
     Parameters
     ----------
     bias : Bias, optional
-        The language of tests and the settings of growth. By default it is made from the database's tables
-        and their links (`Bias.from_schema`).
+        The language of tests and the settings of growth; by default `Bias.from_schema`.
     cv : int, "marks", array-like, splitter or None
         Number of folds (stratified, in order), the database's own fold marks, a fold number per example (-1
-        for none), a splitter of scikit-learn or its (train, test) pairs, or no cross-validation. Trees that
-        do not train on all examples but a fold, as those of ``TimeSeriesSplit``, are grown one by one.
+        for none), a splitter of scikit-learn or its (train, test) pairs, or no cross-validation. Trees
+        whose training set is not all examples except a fold (``TimeSeriesSplit``) are grown one by one.
     heuristic, minimal_cases, max_depth : optional
-        Settings that take the place of the bias's; see `Settings`. A grid search may try several.
+        Override the settings of the bias; see `Settings`. A grid search can vary them.
     step_limit : int
-        Maximum number of facts looked at for one query and example; see `StepLimitWarning`.
+        Maximum number of facts examined per query and example; see `StepLimitWarning`.
     sharing : "parallel", "paper", "serial" or "uncached"
         All trees in one run, or one by one for comparison; see `Grower.grow`. The result is the same.
     n_jobs : int, optional
-        Number of threads; all cores if None. The result does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
 
     Attributes
     ----------
     tree_ : RelationalTree
         The pruned tree grown from all examples.
     cv_trees_ : tuple of RelationalTree
-        Those of the folds.
+        The trees of the folds.
     forest_ : RelationalForest
-        All trees as grown and pruned, and what growing them cost.
+        All trees as grown and pruned, and the cost of growing them.
     cv_predictions_ : array of shape (n_examples,)
-        Class predicted for each example by the tree that was grown without its fold.
+        Class predicted for each example by the tree grown without its fold.
     cv_probabilities_ : array of shape (n_examples, n_classes)
-        Class distribution of the leaf it fell in; NaN for examples of no fold.
+        Class distribution of the leaf it reached; NaN for examples in no fold.
     cv_scores_ : array of shape (n_folds,)
         Accuracy per fold.
     cv_score_, cv_standard_error_ : float
-        Accuracy of all examples held out, and its standard error.
+        Accuracy on all held-out examples, and its standard error.
 
     Examples
     --------
@@ -240,7 +239,7 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
     +--no:  [ok] 2.0 [[fix:0.0,ok:2.0,sendback:0.0]]
     """
 
-    cv_probabilities_ = Validated("values", "Out-of-fold class distributions; NaN for examples of no fold.")
+    cv_probabilities_ = Validated("values", "Out-of-fold class distributions; NaN for examples in no fold.")
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -253,14 +252,14 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
-        """Return the class distribution of the leaf that each example of a database falls in."""
+        """Return the class distribution of the leaf that each example of a database reaches."""
         return self.tree_.values(self._leaves(database), self.forest_.settings.m_estimate or 0.0)
 
 
 class RelationalTreeRegressor(PredictsIntervals, RelationalTreeEstimator):
     """A first-order regression tree with its cross-validation.
 
-    A test is the one that reduces the variance most; it is taken if an F-test finds the reduction significant
+    Each node uses the test that reduces the variance most, if an F-test finds the reduction significant
     (``Settings.ftest``). Parameters and attributes are those of `RelationalTreeClassifier`; ``cv_scores_``
     are coefficients of determination.
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-WIDEST = 480  # a box of the drawn tree: tests are sentences
-MAX_LINES = 400  # of the tree; beyond that the page says how many are left out
+WIDEST = 480  # pixels of a box in the drawn tree; tests are sentences
+MAX_LINES = 400  # of the tree; the page says how many more there are
 
 
 def summarize(fit: Fit) -> dict[str, Any]:
-    """Return what a reader wants to know about a fit, as dicts, lists, text and numbers.
+    """Return a summary of a fit as dicts, lists, text and numbers.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def summarize(fit: Fit) -> dict[str, Any]:
 
 
 def _first_tests(fit: Fit) -> list[list[Any]]:
-    """Return the first tests of all trees and how many trees have each, the most frequent first."""
+    """Return the first tests of all trees and the number of trees with each, most frequent first."""
     words = Words(fit.schema)
     counts = Counter(words.test(tree.root.test, {})[0] or "no test" for tree in fit.forest)
     return [list(item) for item in counts.most_common()]
 
 
 def _drawn(fit: Fit, nodes: dict[str, Any]) -> str | None:
-    """Draw the tree, unless it is too large to be read."""
+    """Draw the tree, unless it is too large to read."""
     tree = fit.final
     if tree.n_leaves > MAX_LEAVES:
         return None
@@ -86,20 +86,22 @@ def _drawn(fit: Fit, nodes: dict[str, Any]) -> str | None:
     means = [node.prediction for node in tree.root.walk()]
 
     def box(node: dict[str, Any], condition: str) -> Box:
-        said = node["prediction"]
+        predicted = node["prediction"]
         if tree.classes:
             counts = list(node["counts"].values())
-            code = list(tree.classes).index(said)
+            code = list(tree.classes).index(predicted)
             total = sum(counts) or 1.0
-            said = term_text(said)
-            rows = f"{counted(round(total), 'example')}, {counts[code] / total:.0%} {said}"
+            predicted = term_text(predicted)
+            rows = f"{counted(round(total), 'example')}, {counts[code] / total:.0%} {predicted}"
             shares = [(colours[c], counts[c] / total) for c in np.argsort(colours, kind="stable")]
         else:
-            rows, said = counted(round(node["examples"]), "example"), number(said)
+            rows, predicted = counted(round(node["examples"]), "example"), number(predicted)
             span = (max(means) - min(means)) or 1.0
             shares = [(0, (node["prediction"] - min(means)) / span)]
         if "test" not in node:
-            return Box(0, condition, said, rows, "leaf", tuple(shares), colours[code] if colours else None)
+            return Box(
+                0, condition, predicted, rows, "leaf", tuple(shares), colours[code] if colours else None
+            )
         below = [box(node[branch], f"if {branch}") for branch in ("yes", "no")]
         return Box(0, condition, f"{node['test']}?", rows, "test", tuple(shares), children=below)
 
@@ -108,7 +110,7 @@ def _drawn(fit: Fit, nodes: dict[str, Any]) -> str | None:
 
 
 def write_report(fit: Fit, path: str | PathLike[str]) -> None:
-    """Write the report on a fit to an HTML file that needs no other file and no network."""
+    """Write the report on a fit to a self-contained HTML file."""
     summary = summarize(fit)
     f = [level["f"] for level in summary["levels"]]
     write_page(

@@ -1,4 +1,4 @@
-"""Examples of a database to learn from: the language of their tests, and the tasks of a cross-validation."""
+"""Training examples of a database, with the language of tests and the tasks of a cross-validation."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class RelationalSet:
     Attributes
     ----------
     facts : Facts
-        The database, indexed.
+        The indexed database.
     language : Language
-        What tests are made of.
+        The language of tests.
     tasks : Tasks
-        The final model's task, and one per fold.
+        The task of the final model, and one per fold.
     folds : int32 array of shape (n_examples,) or None
-        Fold of each example; -1 for those that train every model. None if training sets are not all examples
-        but a fold, as in folds in the order of time.
+        Fold of each example; -1 for examples that train every model. None if some training set is not simply
+        all examples except a fold, for example with folds in time order.
     weights : int64 array of shape (n_examples,) or None
         How often each example counts.
     """
@@ -79,10 +79,10 @@ class RelationalSet:
         ``settings`` that are not None replace those of the bias.
         """
         if database.target is None or database.n_examples == 0:
-            raise ValueError("the database has no examples with a target, so there is nothing to learn")
+            raise ValueError("the database has no examples with a target, so nothing can be learnt")
         if regression == bool(database.classes):
             kind, other = ("classes", "Classifier") if regression else ("numbers", "Regressor")
-            raise ValueError(f"the target is {kind}; use RelationalTree{other}")
+            raise ValueError(f"the target has {kind}; use RelationalTree{other}")
         bias = Bias.from_schema(database) if bias is None else bias
         changes = {name: value for name, value in settings.items() if value is not None}
         if changes or bias.settings.regression != regression:
@@ -98,9 +98,9 @@ class RelationalSet:
     ) -> tuple[RelationalForest, NDArray[np.int32]]:
         """Grow the trees of all tasks, and return the leaf that each held-out example reaches.
 
-        A leaf is a number of its tree's nodes in preorder. Trees of folds are grown in one run; where
-        training sets are not all examples but a fold, each tree is grown alone. An example of weight two is
-        two.
+        A leaf is given by its node's number in preorder. The trees of folds are grown in one run. If some
+        training set is not all examples except a fold, each tree is grown on its own. An example of weight 2
+        counts as two examples.
         """
         copies = (
             np.arange(len(self.y))
@@ -132,12 +132,12 @@ class RelationalSet:
 
     @property
     def database(self) -> Database:
-        """Where the examples are from."""
+        """The database of the examples."""
         return self.facts.database
 
     @cached_property
     def signature(self) -> Signature:
-        """What the numbers in tests stand for."""
+        """The meaning of the numbers in tests."""
         return signature_of(self.facts, self.language)
 
     @property
@@ -164,20 +164,20 @@ class RelationalSet:
         )
 
     def warn_of_limit(self, hits: Sequence[tuple[str, int]], step_limit: int) -> None:
-        """Warn the caller of ``fit`` of queries that were cut off: their text and example."""
+        """Warn about queries that exceeded the step limit, with the first one and its example."""
         if hits:
             query, example = hits[0]
             warnings.warn(
                 f"{len(hits)} (query, example) pairs took more than step_limit={step_limit} steps and count "
-                f"as false, the first: {query} on {self.database.example_text(example)}. Raise step_limit, "
-                "or restrict the bias",
+                f"as false; the first is {query} on {self.database.example_text(example)}. Raise "
+                "step_limit, or restrict the bias",
                 StepLimitWarning,
                 stacklevel=3,
             )
 
 
 def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArray[np.int32] | None, Tasks]:
-    """Return the fold of each example, if that is all there is to say, and the tasks."""
+    """Return the fold of each example, or None if folds do not define the training sets, and the tasks."""
     n = database.n_examples
     if hasattr(cv, "__next__"):
         cv = list(cv)
@@ -186,10 +186,12 @@ def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArr
         splits = list(splits_of(cv, n, None, database.target, groups))
         tasks = replace(Tasks.from_splits(splits, n), groups=group_codes(groups))
         if len(np.unique(tasks.tests)) < len(tasks.tests):
-            raise ValueError("cv holds out some examples twice; each may be held out once")
+            raise ValueError(
+                "cv holds out some examples more than once; use a splitter whose test sets do not overlap"
+            )
         try:
             return folds_of_splits(splits, n).astype(np.int32), tasks
-        except ValueError:  # other training sets than all examples but a fold
+        except ValueError:  # some training set is not all examples except a fold
             return None, tasks
     folds = folds_of(cv, database, groups)
     return folds, Tasks.final(n) if folds.max() < 0 else Tasks.from_folds(folds)
@@ -199,14 +201,14 @@ def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
     weights = np.asarray(sample_weight)
     if weights.dtype.kind not in "iuf" or weights.shape != (n,):
         raise ValueError(
-            f"sample_weight has shape {weights.shape} and type {weights.dtype}; it must be a whole number "
-            f"from 1 for each of {n} examples"
+            f"sample_weight has shape {weights.shape} and type {weights.dtype}; it needs a positive whole "
+            f"number for each of {n} examples"
         )
     wrong = weights[~((weights >= 1) & (weights == np.floor(weights)))]
     if len(wrong):
         raise ValueError(
-            f"sample_weight must be whole numbers from 1, how often each example counts, but {wrong[0]} was "
-            "given; rules take any weights"
+            f"sample_weight contains {wrong[0]}; trees need positive whole numbers (how often each example "
+            "counts), rules accept any weights"
         )
     return weights.astype(np.int64)
 
@@ -214,9 +216,9 @@ def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
 def folds_of(
     cv: int | str | ArrayLike | None, database: Database, groups: ArrayLike | None = None
 ) -> NDArray[np.int32]:
-    """Return the fold of each example, from 0; -1 for examples of no fold.
+    """Return the fold of each example, starting at 0; -1 for examples in no fold.
 
-    The folds of an integer are those of tables: stratified, in order, and as many as the classes allow.
+    An integer gives the same folds as for tables: stratified, in order, and as many as the classes allow.
 
     Examples
     --------
@@ -231,13 +233,15 @@ def folds_of(
         return nobody
     if isinstance(cv, (int, np.integer)):
         if cv < 2:
-            raise ValueError(f"cv must be at least 2 folds, but {cv} was given")
+            raise ValueError(f"cv is {cv}; it must be at least 2")
         classes = np.asarray(database.target) if database.classes else None
         folds, _ = folds_that_fit(int(cv), n, classes, groups)
         return nobody if folds is None else folds.astype(np.int32)
     if isinstance(cv, str):
         if cv != "marks":
-            raise ValueError(f"cv is {cv!r}; the only text it can be is 'marks', the database's fold marks")
+            raise ValueError(
+                f"cv is {cv!r}; the only string allowed is 'marks' (the fold marks of the database)"
+            )
         if database.folds is None:
             raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
         cv = database.folds

@@ -1,4 +1,4 @@
-"""What the trees of the folds say of the examples they hold out."""
+"""Out-of-fold predictions of relational trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RelationalValidation(Validation):
-    """Out-of-fold results of relational trees: held-out examples are known by the leaves they reach.
+    """Out-of-fold results of relational trees, stored as the leaf that each held-out example reaches.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class RelationalValidation(Validation):
         m: float,
     ) -> None:
         nodes = [list(tree.root.walk()) for tree in trees]
-        own = [leaf[begin:end] for begin, end in pairwise(row_start)]
-        self.reached = [[nodes[t][i] for i in each] for t, each in enumerate(own)]
-        said = [tree.values(reached, m) for tree, reached in zip(trees, self.reached, strict=True)]
-        super().__init__(y, classes, rows, row_start, np.concatenate(said))
+        numbers = [leaf[begin:end] for begin, end in pairwise(row_start)]
+        self.reached = [[nodes[t][i] for i in each] for t, each in enumerate(numbers)]
+        values = [tree.values(reached, m) for tree, reached in zip(trees, self.reached, strict=True)]
+        super().__init__(y, classes, rows, row_start, np.concatenate(values))
         self.leaf = leaf
 
     @cached_property
@@ -59,7 +59,7 @@ class RelationalValidation(Validation):
 
     @cached_property
     def predictions(self) -> NDArray[Any]:
-        """Out-of-fold prediction of every example; NaN, or an error for classes, if some are in no fold."""
+        """Out-of-fold predictions. For examples in no fold: NaN for numbers, an error for classes."""
         if self.classes is None or len(self.rows) < len(self.y):
             return super().predictions
         codes = np.empty(len(self.y), np.int64)

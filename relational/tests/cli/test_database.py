@@ -62,7 +62,7 @@ def test_tables_of_a_database_file(shop_file, tmp_path):
 
 def test_numbers_are_predicted_if_that_is_the_task():
     missing = refused(call("relational", SHOP, "-t", "purchase.customer_id"), UNSUITABLE)
-    assert "too many to be classes; --kind regression" in missing
+    assert "too many for classes; use --kind regression" in missing
     result = call("relational", SHOP, "-t", "purchase.amount", "--folds", 2)
     assert "R²" in result.stdout
 
@@ -70,12 +70,16 @@ def test_numbers_are_predicted_if_that_is_the_task():
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((SHOP,), UNSUITABLE, "--target TABLE.COLUMN says what to predict, such as customer.churned"),
+        ((SHOP,), UNSUITABLE, "use --target TABLE.COLUMN, for example customer.churned"),
         ((SHOP, "-t", "customer.nope"), UNSUITABLE, "customer.member"),
-        ((SHOP, "-t", "churned"), UNSUITABLE, "must be 'table.column'"),
-        ((SHOP, "-t", "customer.churned", "--fold-files", "x"), UNSUITABLE, "--fold-files is for ACE"),
-        ((SHOP.parent / "churn.csv",), UNREADABLE, "is not a database; these can be read"),
-        (("examples/none",), UNREADABLE, "no file or folder 'examples/none'"),
+        ((SHOP, "-t", "churned"), UNSUITABLE, "use 'table.column' with one of"),
+        (
+            (SHOP, "-t", "customer.churned", "--fold-files", "x"),
+            UNSUITABLE,
+            "--fold-files needs files of ACE",
+        ),
+        ((SHOP.parent / "churn.csv",), UNREADABLE, "is not a database; use a folder of tables"),
+        (("examples/none",), UNREADABLE, "no such file or folder: 'examples/none'"),
         ((Path(__file__).parent, "-t", "a.b"), UNREADABLE, "without tables such as .csv and .parquet files"),
     ],
 )
@@ -98,11 +102,13 @@ def test_tables_that_are_too_small_or_damaged(tmp_path):
         file.write_bytes(text)
         return refused(call("relational", tmp_path, "-t", "t.c", *options), code)
 
-    assert "has 1 example, but a cross-validation needs 2" in refusal(b"id,c\n1,a\n", code=UNSUITABLE)
+    assert "has 1 example, but a cross-validation needs at least 2" in refusal(
+        b"id,c\n1,a\n", code=UNSUITABLE
+    )
     few = b"id,c\n1,a\n2,b\n"
-    assert "has 2 examples, but --folds 3 needs 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
+    assert "has 2 examples, but --folds 3 needs at least 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
     assert "CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
-    assert "is not text" in refusal(b"id,c\n1,\xe9\x00\n2,b\n", code=UNREADABLE)
+    assert "not text" in refusal(b"id,c\n1,\xe9\x00\n2,b\n", code=UNREADABLE)
 
 
 def test_scores_that_are_no_numbers_are_null_in_json(tmp_path):

@@ -68,14 +68,14 @@ def test_a_saved_model_is_shown_and_predicts(application, tmp_path):
 def test_a_model_that_cannot_be_used(application, tmp_path):
     saved = tmp_path / "m.crosscut"
     call("relational", application, "--save", saved)
-    assert "no file" in refused(call("predict", saved, tmp_path / "none.s"), UNREADABLE)
+    assert "no such file" in refused(call("predict", saved, tmp_path / "none.s"), UNREADABLE)
     assert "directory" in refused(call("relational", application, "--save", tmp_path), UNWRITABLE)
     saved.write_bytes(saved.read_bytes()[:-3])
     assert "incomplete" in refused(call("show", saved), NOT_A_MODEL)
 
 
 def test_files_that_cannot_be_read(application):
-    assert "no file" in refused(call("relational", application.with_name("none.s")), UNREADABLE)
+    assert "no such file" in refused(call("relational", application.with_name("none.s")), UNREADABLE)
     application.write_text("predict(machine(+machine,-action)")
     assert "app.s" in refused(call("relational", application), UNREADABLE)
     application.with_suffix(".kb").unlink()
@@ -118,11 +118,11 @@ def test_rules_as_json(application):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--strategy", "cn2"), "--strategy is about rules; use it with --rules"),
-        (("--max-length", 3), "--max-length is about rules"),
+        (("--strategy", "cn2"), "--strategy applies to rules; use it with --rules"),
+        (("--max-length", 3), "--max-length applies to rules"),
         (("--rules", "--unordered"), "--unordered is for --strategy cn2"),
         (("--rules", "--beam", 3), "--beam is for --strategy cn2"),
-        (("--rules", "--jobs", 2), "--jobs is for trees, not for --rules"),
+        (("--rules", "--jobs", 2), "--jobs applies to trees, not to --rules"),
     ],
 )
 def test_options_that_do_not_go_together(application, options, message):
@@ -135,13 +135,15 @@ def test_rules_are_for_classes(application, tmp_path):
     (tmp_path / "n.kb").write_text("".join(f"w({i},{i % 3}.5). big({i}).\n" for i in range(12)))
     (tmp_path / "n.s").write_text("predict(w(+thing,-number)).\ntilde_mode(regression).\nrmode(big(+T)).\n")
     refusal = refused(call("relational", tmp_path / "n.s", "--rules"), UNSUITABLE)
-    assert "--rules is for classes, but the target is a number" in refusal
+    assert "--rules needs a target with classes" in refusal
 
 
 def test_rules_saved_without_held_out_examples_have_no_report(tmp_path):
     database, bias = datasets.bongard("simple", n=60)
     save_model(RelationalRuleClassifier(bias, cv=3).fit(database), tmp_path / "m", held_out=False)
-    assert "held-out rows" in refused(call("show", tmp_path / "m", "--report", tmp_path / "r"), UNSUITABLE)
+    assert "without cross-validation" in refused(
+        call("show", tmp_path / "m", "--report", tmp_path / "r"), UNSUITABLE
+    )
     assert "accuracy" not in call("show", tmp_path / "m").stdout
 
 
@@ -176,11 +178,11 @@ def test_linked_tables_with_all_options(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--link", "purchase.customer_id"], "write it as TABLE.COLUMN=TABLE.COLUMN"),
+        (["--link", "purchase.customer_id"], "use TABLE.COLUMN=TABLE.COLUMN"),
         (["--as-of", "region"], "as_of is 'region'; it must be a date of the table customer, which has none"),
         (
             ["--rules", "--strategy", "cn2", "--unordered", "--sql", "x.sql"],
-            "--sql is for trees and ordered rules",
+            "--sql supports trees and ordered rules",
         ),
     ],
 )
@@ -265,16 +267,16 @@ def test_rules_keep_groups_together(marked_shop):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--groups", "town"], "--groups is 'town'; customer has customer_id, region"),
-        (["--weights", "region"], "--weights region has text; weights are numbers"),
-        (["--weights", "half"], "whole numbers from 1, how often each example counts, but 1.5 was given"),
-        (["--key", "customer"], "--key is 'customer'; write it as TABLE.COLUMN"),
+        (["--groups", "town"], "--groups: customer has no column 'town'; it has customer_id, region"),
+        (["--weights", "region"], "--weights region contains text; weights must be numbers"),
+        (["--weights", "half"], "sample_weight contains 1.5; trees need positive whole numbers"),
+        (["--key", "customer"], "--key customer: use TABLE.COLUMN"),
         (
             ["--kind", "regression"],
-            "customer.churned has values such as 'yes', so it cannot be the target of a",
+            "customer.churned has values such as 'yes'; a regression needs a numeric target",
         ),
         (["--folds-column", "part", "--folds", 3], "cannot be combined with --folds-column"),
-        (["--rules", "--weights", "region"], "--weights region has text; weights are numbers"),
+        (["--rules", "--weights", "region"], "--weights region contains text; weights must be numbers"),
     ],
 )
 def test_groups_time_and_weights_that_do_not_fit(marked_shop, options, message):

@@ -94,12 +94,12 @@ def test_what_clauses_derive(clauses, name, expected):
             "maplist makes more than 100,000 lists of one",
         ),
         ("p(X,Y) :- mol(X,_), atom(X,Y,_), !, edge(X,_).", "the cut"),
-        ("p(s(X)) :- p(X). p(0).", "a term with variables in a recursive predicate might make new constants"),
+        ("p(s(X)) :- p(X). p(0).", "a term with variables in a recursive predicate may create new constants"),
         ("p(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
         ("p(X) :- mol(X,_), \\+ q(X). q(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
         ("p(X) :- mol(X,_), \\+ (q(X), mol(X,pos)). q(X) :- p(X).", "cannot be stratified"),
         ("p(X,X). p(X,Y) :- edge(X,Z), p(Z,Y).", "recursive and leaves X unbound"),
-        ("n(0). n(Y) :- n(X), Y is X+1.", "might make new numbers for ever"),
+        ("n(0). n(Y) :- n(X), Y is X+1.", "may create new numbers without end"),
         ("p(X) :- Y > 3, mol(X,_).", "the variable Y is never bound"),
         ("p(X) :- mol(X,C), C.", "a variable (C) cannot be called"),
         ("p(X) :- mol(X,_), Y is foo(X), Y > 1.", "'foo(X)' is not an arithmetic expression"),
@@ -360,7 +360,7 @@ def test_arithmetic_without_a_value_is_false_with_a_warning():
             "p(M) :- mol(M,_), maplist(lenght,M,_).",
             "lenght/2 has no facts and no clauses; did you mean length?",
         ),
-        ("p(X) :- edge(_,X). p(Y) :- p(X), succ(X,Y).", "'succ' in a recursive predicate might make new"),
+        ("p(X) :- edge(_,X). p(Y) :- p(X), succ(X,Y).", "'succ' in a recursive predicate may create new"),
     ],
 )
 def test_what_a_body_calls_must_be_known(clause, message):

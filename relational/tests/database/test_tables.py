@@ -148,18 +148,18 @@ def test_regression_is_chosen_for_floating_point_targets():
         (
             {"target": "machine.colour"},
             SchemaError,
-            "target names 'machine.colour'; it must be 'table.column'",
+            "target names 'machine.colour'; use 'table.column'",
         ),
-        ({"target": "engine.state"}, SchemaError, "there are machine, part"),
+        ({"target": "engine.state"}, SchemaError, "with one of machine, part"),
         (
             {"keys": {"part": "machine_id"}},
             SchemaError,
-            "keys names part.machine_id, but its values are not all present",
+            "keys names part.machine_id, but it has missing or repeated values",
         ),
         (
             {"links": {"part.wear": "machine.state"}},
             SchemaError,
-            "links refers to 'machine.state', whose values are not all distinct",
+            "links refers to 'machine.state', which has repeated values",
         ),
         ({"links": {"part.wear": "machine.nothing"}}, SchemaError, "links names 'machine.nothing'"),
         (
@@ -208,9 +208,9 @@ def test_keys_that_a_frame_holds_as_floats_are_whole_numbers():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["x", 3, 4.5], "t.v has numbers and other values; they are compared as names"),
-        ([3, dt.date(2024, 1, 1), None], "t.v has numbers and dates"),
-        ([[1], None, [2]], "t: v left out, whose values are binary or have parts"),
+        (["x", 3, 4.5], "t.v mixes numbers and other values; all are treated as names"),
+        ([3, dt.date(2024, 1, 1), None], "t.v mixes numbers and dates"),
+        ([[1], None, [2]], "t: v left out, because the values are binary or nested"),
     ],
 )
 def test_columns_that_mix_kinds_are_named(values, message):
@@ -221,7 +221,7 @@ def test_columns_that_mix_kinds_are_named(values, message):
 def test_a_table_without_key_has_no_query():
     database = Database.from_tables({"t": {"v": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}}, target="t.y")
     model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
-    with pytest.raises(ValueError, match="the table t has no key, so a query could not name its rows"):
+    with pytest.raises(ValueError, match="the table t has no key, so a query cannot identify its rows"):
         model.to_sql()
 
 

@@ -104,7 +104,7 @@ def test_negated_and_joined_literals_in_sql():
 def test_what_is_not_about_tables_is_refused():
     database = Database.from_prolog("c(1,a). c(2,b). p(1).", predict="c(+k,-v)")
     model = RelationalTreeClassifier(Bias.of(["p(+K)"]), cv=None).fit(database)
-    with pytest.raises(ValueError, match="not about tables"):
+    with pytest.raises(ValueError, match="does not use tables"):
         model.to_sql()
     _, _, model = fitted(0)
     with pytest.raises(ValueError, match="dialect is 'oracle'"):

@@ -103,5 +103,5 @@ def test_the_f_test_alone_stops_regression_trees_by_default():
 
 
 def test_m5_is_for_numbers():
-    with pytest.raises(ValueError, match="pruning is 'm5', which is for numbers"):
+    with pytest.raises(ValueError, match="pruning is 'm5', which needs a numeric target"):
         forest({"pruning": "m5"})

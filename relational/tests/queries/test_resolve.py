@@ -111,7 +111,7 @@ def test_root(database):
 
 
 def test_an_unknown_predicate_is_false_and_warned_about(database):
-    with pytest.warns(UserWarning, match="a mode uses bond/3, which has no facts and no rules: it is false"):
+    with pytest.warns(UserWarning, match="a mode uses bond/3, which has no facts and no rules; it is false"):
         language = resolve(Bias.of(["bond(+M,+A,-B)", "bond(+M,-A,#)"]), database)
     assert texts(language) == ["bond(+M,+A,-B)"]
 

@@ -89,7 +89,7 @@ def test_rules_that_vote_are_not_sql(tmp_path):
     made, path = stored("school", "sqlite", tmp_path)
     database, _ = read(made, path, "sqlite")
     model = RelationalRuleClassifier(strategy="cn2", ordered=False, max_length=1, cv=None).fit(database)
-    with pytest.raises(ValueError, match="rules that vote are not written as SQL"):
+    with pytest.raises(ValueError, match="rules that vote cannot be written as SQL"):
         model.to_sql()
 
 
@@ -130,7 +130,7 @@ def test_a_view_is_a_table_unless_it_shows_the_target(kind, tmp_path):
     made, path = stored("baskets", kind, tmp_path)
     database, said = read(made, path, kind)
     assert {name for name, _ in database.relations} == {"basket", "item", "dear"}
-    assert said == ["left out, because they may show the target basket.returned: outcome (views)"]
+    assert said == ["left out views that may reveal the target basket.returned: outcome"]
 
 
 WORDS = {

@@ -122,7 +122,7 @@ def test_a_rule_shares_variables_between_conditions():
 
 def test_a_database_without_classes_is_refused():
     database = Database.from_prolog("weight(1,2.0). weight(2,3.0).", predict="weight(+t,-n)", regression=True)
-    with pytest.raises(ValueError, match="the target is numbers"):
+    with pytest.raises(ValueError, match="the target has numbers"):
         RelationalRuleClassifier(cv=None).fit(database)
 
 
@@ -161,7 +161,7 @@ def test_other_databases_need_not_know_the_constants():
 
 def test_queries_that_are_cut_off_are_told():
     database, bias = datasets.molecules(n=30)
-    with pytest.warns(StepLimitWarning, match=r"step_limit=20 steps .* the first: ") as told:
+    with pytest.warns(StepLimitWarning, match=r"step_limit=20 steps .* the first is ") as told:
         RelationalRuleClassifier(bias, cv=None, step_limit=20).fit(database)
     assert told[0].filename == __file__
 

@@ -1,4 +1,4 @@
-"""`crosscut compare`: which of several models errs least, and whether the rows tell."""
+"""`crosscut compare`: the cross-validated errors of several models, and intervals of their differences."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import click
 from rich.table import Table
 
 from crosscut.cli import options
-from crosscut.cli.cv import estimator, fit_noting
+from crosscut.cli.cv import estimator, fit_with_notes
 from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
 from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import plain, print_json, stdout, waiting
 from crosscut.forest.export.text import counted, number
+from crosscut.statistics.sentences import LIKE_BEST
 
 if TYPE_CHECKING:
     from crosscut.statistics.comparison import Comparison
@@ -33,86 +34,95 @@ if TYPE_CHECKING:
 @options.growing
 @options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON.")
-def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **given: Any) -> None:
+def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **arguments: Any) -> None:
     """Compare the errors of models on the same held-out rows.
 
     FILES are models saved with the same folds, or, with --target, one file of rows: settings such as
     --max-depth 3,5,8,none are then grown on it.
     """
     if target is None:
-        why = "is for settings: give one file of rows, and --target"
-        options.refuse([name for name in given if name != "jobs"], why)
+        why = "compares settings on one file of rows, which needs --target"
+        options.refuse([name for name in arguments if name != "jobs"], why)
         models: dict[str, Any] = {file: read_model_file(Path(file))[0] for file in files}
         notes: list[str] = []
     else:
-        models, notes = _settings(files, target, given)
+        models, notes = _settings(files, target, arguments)
     if len(models) < 2:
-        raise Failure("there is nothing to compare: give two models or more, or two settings", UNSUITABLE)
-    from crosscut.statistics.comparison import compare as compared
+        raise Failure("there is nothing to compare: give at least two models, or two settings", UNSUITABLE)
+    from crosscut.statistics.comparison import compare as compare_models
 
     with failing_with(UNSUITABLE):
         errors = {name: model.fit_.validated("crosscut compare").error for name, model in models.items()}
         best = min(errors, key=lambda name: errors[name].value)
-        found = {name: compared(model, models[best]) for name, model in models.items() if name != best}
+        comparisons = {
+            name: compare_models(model, models[best]) for name, model in models.items() if name != best
+        }
     if as_json:
-        print_json({"best": best, "models": [_told(name, errors[name], found.get(name)) for name in models]})
+        results = [_as_data(name, errors[name], comparisons.get(name)) for name in models]
+        print_json({"best": best, "models": results})
         return
     console = stdout()
     print_notes(console, notes)
     table = Table(box=None, pad_edge=False)
-    measure = next(iter(found.values())).measure
-    for heading in ("", "", measure, "± std. error", "more than best", "90% interval"):
+    measure = next(iter(comparisons.values())).measure
+    for heading in ("", "", measure, "± std. error", "above best", "90% interval"):
         table.add_column(heading, justify="right" if heading else "left")
-    for name, (error, spread) in errors.items():
-        mark, differs = "►", ("", "")
+    for name, (error, standard_error) in errors.items():
+        mark, difference, interval = "►", "", ""
         if name != best:
-            low, high = found[name].interval()
-            mark = "=" if found[name].better is None else ""
+            comparison = comparisons[name]
+            low, high = comparison.interval()
+            mark = "=" if comparison.better is None else ""
+            difference = number(comparison.difference)
             interval = f"{number(low, 3)} to {number(high, 3)}" if low < high else "same on every row"
-            differs = number(found[name].difference), interval
-        table.add_row(mark, plain(name), number(error), number(spread, 2), *differs)
+        table.add_row(mark, plain(name), number(error), number(standard_error, 2), difference, interval)
     console.print(table)
-    console.print("[dim]► least error; = these rows do not tell it from the least[/]\n")
-    for name, comparison in found.items():
+    console.print(f"[dim]► lowest error; = {LIKE_BEST}[/]\n")
+    for name, comparison in comparisons.items():
         console.print(plain(comparison.sentence((name, best))))
 
 
-def _settings(files: tuple[str, ...], target: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _settings(
+    files: tuple[str, ...], target: str, arguments: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
     """Fit every setting to one file of rows, with the same folds."""
     if len(files) > 1:
-        told = "--target compares settings on one file of rows, but several were given"
+        message = f"--target compares settings on one file of rows, but {len(files)} were given"
         if not all(Path(file).exists() for file in files):
-            told += "; separate settings by commas, as in --max-depth 3,5,none"
-        raise Failure(told, UNSUITABLE)
-    text = options.text_options(given)
+            message += "; separate settings by commas, as in --max-depth 3,5,none"
+        raise Failure(message, UNSUITABLE)
     source = read_source(
         files[0],
         target,
-        options=text,
-        kind=given.pop("kind"),
-        **options.column_options(given),
+        options=options.text_options(arguments),
+        kind=arguments.pop("kind"),
+        **options.column_options(arguments),
     )
-    tried = options.candidates(given | {"cv": given.pop("folds")})
-    with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
-        models = [estimator(source, **one, in_order=False, scoring=None, class_weight=()) for one in tried]
-        fit_noting(models, source)
-    varied = [name for name in options.SETTINGS if len(given[name] or ()) > 1]
+    candidates = options.candidates(arguments | {"cv": arguments.pop("folds")})
+    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
+        models = [
+            estimator(source, **candidate, in_order=False, scoring=None, class_weight=())
+            for candidate in candidates
+        ]
+        fit_with_notes(models, source)
+    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
     names = [
         " ".join(
-            f"--{name.replace('_', '-')} {'none' if one[name] is None else one[name]}" for name in varied
+            f"--{name.replace('_', '-')} {'none' if candidate[name] is None else candidate[name]}"
+            for name in varied
         )
-        for one in tried
+        for candidate in candidates
     ]
     return dict(zip(names, models, strict=True)), source.notes
 
 
-def _told(name: str, error: Any, comparison: Comparison | None) -> dict[str, Any]:
-    """Return what is known of one model."""
-    told = {"name": name, "error": error.value, "standard_error": error.standard_error}
+def _as_data(name: str, error: Any, comparison: Comparison | None) -> dict[str, Any]:
+    """Return a model's error, and how it compares with the best model's."""
+    result = {"name": name, "error": error.value, "standard_error": error.standard_error}
     if comparison is None:
-        return told
+        return result
     intervals = {method: comparison.interval(0.9, method) for method in ("rows", "bayle", "folds")}
-    return told | {
+    return result | {
         "difference": comparison.difference,
         "interval": intervals,
         "distinguishable": comparison.better is not None,

@@ -1,4 +1,4 @@
-"""Results as CSV, to a file or to the standard stream."""
+"""Write results as CSV, to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would calculate
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes cells that begin so for formulas
 
 
 def write_csv(path: Path | None, headings: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    """Write lines under their headings; a file is complete, or it is not there."""
+    """Write headings and lines. A file is written completely or not at all."""
     with _stream(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(map(_harmless, headings))
@@ -32,7 +32,7 @@ def write_csv(path: Path | None, headings: Sequence[str], lines: Iterable[Sequen
 
 
 def _harmless(cell: Any) -> Any:
-    """Mark text that a spreadsheet would take for a formula as text, as spreadsheets do."""
+    """Put an apostrophe before text that a spreadsheet would take for a formula."""
     if not isinstance(cell, str) or not cell.startswith(_FORMULA):
         return cell
     try:
@@ -55,17 +55,21 @@ def _stream(path: Path | None) -> Iterator[Any]:
 
 
 def write_out_of_fold(path: Path, model: BaseEstimator, target: str, rows: NDArray[Any]) -> None:
-    """Write row (its number in the file, from 1), fold, truth, prediction, and class probabilities."""
+    """Write row number (from 1), fold, actual value, prediction and class probabilities of held-out rows."""
     fit = fit_of(model)
     validation, classes = fit.validated("--oof"), fit.classes
     fold = np.repeat(np.arange(len(validation.row_start) - 1), np.diff(validation.row_start))
-    truth, prediction = validation.y[validation.rows], validation.decided
+    actual, prediction = validation.y[validation.rows], validation.decided
     headings = ["row", "fold", target, f"predicted {target}"]
     columns: list[Any] = [rows[validation.rows].tolist(), fold.tolist()]
     if classes is None:
-        columns += [truth.tolist(), prediction.tolist()]
+        columns += [actual.tolist(), prediction.tolist()]
     else:
-        columns += [classes[truth].tolist(), classes[prediction].tolist(), *validation.fold_values.T.tolist()]
+        columns += [
+            classes[actual].tolist(),
+            classes[prediction].tolist(),
+            *validation.fold_values.T.tolist(),
+        ]
         headings += [f"{target} = {label}" for label in classes]
     lines = sorted(zip(*columns, strict=True), key=lambda line: line[:2])
     write_csv(path, headings, lines)

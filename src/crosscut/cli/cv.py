@@ -1,4 +1,4 @@
-"""`crosscut cv`: grow a tree on a file, cross-validate it, and show both."""
+"""`crosscut cv`: grow a tree on a file, cross-validate it and print both."""
 
 from __future__ import annotations
 
@@ -30,30 +30,31 @@ if TYPE_CHECKING:
 LEVEL = 0.9  # of the interval
 
 
-def judged(model: BaseEstimator, file: str, target: str, options: TextOptions) -> dict[str, Any]:
-    """Return the error on another file: a rate of wrong classes, or a root mean square; and its interval."""
+def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptions) -> dict[str, Any]:
+    """Return the error rate or root mean squared error on another file, and the score with its interval."""
     frame = read_rows(file, None, options)
     with failing_with(UNSUITABLE, f"{file}: "):
         X, y = split_target(frame, target)
-        said = model.predict(rows_for(model, X))
+        predictions = model.predict(rows_for(model, X))
     classes = model.fit_.classes
     if classes is None:
         if y.dtype.kind not in "fiub":
-            raise Failure(f"{file}: {target!r} holds no numbers, but the model predicts them", UNSUITABLE)
+            raise Failure(f"{file}: {target!r} is not numeric, but the model predicts numbers", UNSUITABLE)
         y = y.astype(np.float64)
-        loss, centred = (y - said) ** 2, y - y.mean()
+        loss, centred = (y - predictions) ** 2, y - y.mean()
     else:
-        # whole numbers may be read with or without a decimal point
+        # this file may write the classes 1, 2 as 1.0, 2.0
         y = y.astype(classes.dtype) if classes.dtype.kind in "iu" and y.dtype.kind == "f" else y
-        loss, centred = np.asarray(said != y, dtype=np.float64), None
+        loss, centred = np.asarray(predictions != y, dtype=np.float64), None
     sums = LossSums.of(loss, centred, None, np.zeros(len(y), np.int64), 1)
     error, score = error_of(sums), score_of(sums)[0]
     low, high = interval_of(sums, sums, LEVEL, "rows")
-    measured = {"error": error.value, "standard_error": error.standard_error}
-    if classes is None and error.value > 0:
-        root = float(np.sqrt(error.value))
-        measured = {"error": root, "standard_error": error.standard_error / (2 * root)}
-    return {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high, **measured}
+    value, standard_error = error
+    if classes is None and value > 0:
+        value = float(np.sqrt(value))
+        standard_error /= 2 * value
+    result = {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high}
+    return result | {"error": value, "standard_error": standard_error}
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")
@@ -72,10 +73,12 @@ def judged(model: BaseEstimator, file: str, target: str, options: TextOptions) -
     "--class-weight",
     multiple=True,
     metavar="CLASS=WEIGHT",
-    help='Weight of the rows of a class; may be repeated. Or "balanced": all classes count alike.',
+    help='Weight of the rows of a class; may be repeated. "balanced" gives all classes the same total.',
 )
-@click.option("--scoring", metavar="NAME", help="What to measure and choose by, such as f1 or roc_auc.")
-@click.option("--test", metavar="FILE", help="Another file, to judge the final tree by.")
+@click.option(
+    "--scoring", metavar="NAME", help="Score to report and to choose settings by, such as f1 or roc_auc."
+)
+@click.option("--test", metavar="FILE", help="Another file, to evaluate the final tree on.")
 @options.jobs
 @options.oof
 @options.results
@@ -93,18 +96,18 @@ def cv(
     save: Path | None,
     as_json: bool,
     opened: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Grow a decision tree on FILE and cross-validate it.
 
     FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
     """
-    # loading scikit-learn is no part of the time taken
+    # the reported time does not include loading scikit-learn
     import sklearn.model_selection  # noqa: F401
 
     import crosscut.estimators  # noqa: F401
 
-    text = options.text_options(given)
+    text = options.text_options(arguments)
     begin = clock()
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
@@ -115,20 +118,20 @@ def cv(
             folds=folds_column,
             time=time,
             options=text,
-            **options.column_options(given),
+            **options.column_options(arguments),
         )
     read = clock()
-    given["cv"] = splitter(
+    arguments["cv"] = splitter(
         source,
-        cv="time" if time is not None else given["cv"],
-        folds=given.pop("folds"),
-        repeats=given.pop("repeats"),
-        seed=None if given["in_order"] else given["seed"],
+        cv="time" if time is not None else arguments["cv"],
+        folds=arguments.pop("folds"),
+        repeats=arguments.pop("repeats"),
+        seed=None if arguments["in_order"] else arguments["seed"],
     )
-    tried = options.candidates(given)
-    with waiting(f"growing trees of {counted(len(tried), 'setting')}"):
-        models = [estimator(source, **candidate) for candidate in tried]
-        fit_noting(models, source)
+    candidates = options.candidates(arguments)
+    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
+        models = [estimator(source, **candidate) for candidate in candidates]
+        fit_with_notes(models, source)
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()
     from crosscut.model_file import save_model
@@ -138,10 +141,18 @@ def cv(
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
+    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
     summary["tried"] = [
-        _told(each, given, setting, model) for each, setting in zip(models, tried, strict=True)
+        {name: candidate[name] for name in varied}
+        | {
+            "score": each.cv_score_,
+            "standard_error": each.cv_standard_error_,
+            "leaves": each.get_n_leaves(),
+            "chosen": each is model,
+        }
+        for each, candidate in zip(models, candidates, strict=True)
     ]
-    summary["test"] = None if test is None else judged(model, test, target, text)
+    summary["test"] = None if test is None else evaluate_on(model, test, target, text)
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if save is not None:
@@ -160,19 +171,6 @@ def cv(
     print_result(stdout(), model, summary)
 
 
-def _told(
-    model: BaseEstimator, given: dict[str, Any], setting: dict[str, Any], chosen: Any
-) -> dict[str, Any]:
-    """Return what is said of one setting of several: its own values, its score, and whether it was chosen."""
-    own = {name: setting[name] for name in options.SETTINGS if len(given[name] or ()) > 1}
-    return own | {
-        "score": model.cv_score_,
-        "standard_error": model.cv_standard_error_,
-        "leaves": model.get_n_leaves(),
-        "chosen": model is chosen,
-    }
-
-
 def estimator(
     source: Source, *, cv: CrossValidation, seed: int, in_order: bool, jobs: int | None, **growing: Any
 ) -> BaseEstimator:
@@ -182,9 +180,9 @@ def estimator(
     classify = source.kind == "classification"
     for option in ("criterion", "prune_by", "loss", "class_weight"):
         if growing[option] and not classify:
-            given = growing[option] if isinstance(growing[option], str) else " ".join(growing[option])
+            value = growing[option] if isinstance(growing[option], str) else " ".join(growing[option])
             raise Failure(
-                f"--{option.replace('_', '-')} {given} is for classes, but the target is numeric", UNSUITABLE
+                f"--{option.replace('_', '-')} {value} is for classes, but the target is numeric", UNSUITABLE
             )
     if growing["loss"]:
         options.refuse(("prune_by",), "cannot be combined with --loss, which prunes by cost")
@@ -207,8 +205,9 @@ def estimator(
         model.set_params(criterion=growing["criterion"])
     if growing["class_weight"]:
         weights = growing["class_weight"]
-        known = "balanced" if weights == ("balanced",) else _by_class("--class-weight", weights, source.y)
-        model.set_params(class_weight=known)
+        if weights != ("balanced",):
+            weights = (_by_class("--class-weight", weights, source.y),)
+        model.set_params(class_weight=weights[0])
     if growing["loss"]:
         model.set_params(prune_by="loss", loss=_by_class("--loss", growing["loss"], source.y))
     elif growing["prune_by"] is not None:
@@ -216,22 +215,24 @@ def estimator(
     return model
 
 
-def _by_class(option: str, given: tuple[str, ...], y: ColumnLike) -> dict[Any, float]:
-    """Return the number of each class that ``CLASS=NUMBER`` names."""
-    names = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
-    found: dict[Any, float] = {}
-    for one in given:
-        name, _, value = one.rpartition("=")
+def _by_class(option: str, items: tuple[str, ...], y: ColumnLike) -> dict[Any, float]:
+    """Parse ``CLASS=NUMBER`` items into a number per class."""
+    classes = {str(name): name for name in np.unique(np.asarray(y)).tolist()}
+    numbers: dict[Any, float] = {}
+    for item in items:
+        name, _, value = item.rpartition("=")
         try:
-            found[names[name]] = float(value)
+            numbers[classes[name]] = float(value)
         except (KeyError, ValueError):
-            known = ", ".join(list(names)[:10])
-            raise Failure(f"{option} {one}: give CLASS=NUMBER with a class of {known}", UNSUITABLE) from None
-    return found
+            known = ", ".join(list(classes)[:10])
+            raise Failure(
+                f"{option} {item}: write CLASS=NUMBER; the classes are {known}", UNSUITABLE
+            ) from None
+    return numbers
 
 
-def fit_noting(models: list[Any], source: Source) -> None:
-    """Fit models to a file, several at once; warnings become notes, and too few rows for folds a failure."""
+def fit_with_notes(models: list[Any], source: Source) -> None:
+    """Fit all models in one pass. Warnings become notes; too few rows for the folds are a failure."""
     from crosscut.training.train import train_together
 
     with failing_with(UNSUITABLE), warnings.catch_warnings(record=True) as caught:
@@ -240,20 +241,20 @@ def fit_noting(models: list[Any], source: Source) -> None:
             models[0].fit(source.X, source.y, sample_weight=source.weights, groups=source.groups)
         else:
             train_together(models, source.X, source.y, source.weights, source.groups)
-    source.notes += list(dict.fromkeys(_in_our_words(warning) for warning in caught))
+    source.notes += list(dict.fromkeys(_note_of(warning) for warning in caught))
     if not hasattr(models[0], "cv_score_"):
         raise Failure("there are too few rows for a cross-validation", UNSUITABLE)
 
 
-def _in_our_words(warning: warnings.WarningMessage) -> str:
-    """Return a warning; what scikit-learn says of its parameters is no help on the command line."""
+def _note_of(warning: warnings.WarningMessage) -> str:
+    """Return a warning as a note; warnings that name scikit-learn's parameters are reworded."""
     from sklearn.exceptions import UndefinedMetricWarning
 
     text = str(warning.message)
     if issubclass(warning.category, UndefinedMetricWarning):
-        return "the --scoring is undefined in some folds, where a class is absent or never predicted"
+        return "--scoring is undefined in folds in which a class is absent or never predicted"
     if "sklearn" in Path(warning.filename).parts and "n_splits" in text:
-        return "a class has fewer rows than there are folds: some folds lack it"
+        return "a class has fewer rows than there are folds, so some folds lack it"
     return text
 
 
@@ -262,6 +263,6 @@ def _scoring(name: str | None) -> str | None:
 
     if name is not None and name not in get_scorer_names():
         near = get_close_matches(name, get_scorer_names(), 3) or ["accuracy", "f1", "r2"]
-        why = f"{name!r} is no score of scikit-learn; try {', '.join(near)}"
+        why = f"{name!r} is not a score of scikit-learn; try {', '.join(near)}"
         raise click.BadParameter(why, param_hint="--scoring")
     return name

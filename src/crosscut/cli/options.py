@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they mean to an estimator."""
+"""Options shared by several commands, and their translation to estimator parameters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Output(click.Path):
-    """A file to write: neither one that is read, nor one that another option writes."""
+    """A file to write. It must differ from the files that are read and from other outputs."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Compare the path with those of the other parameters; arguments, being eager, are known."""
+        """Check the path against the other parameters. Arguments are eager, so they are known already."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         assert ctx is not None
         read = {argument.name for argument in ctx.command.params if isinstance(argument, click.Argument)}
@@ -40,12 +40,12 @@ class Output(click.Path):
 def _same(path: Path, other: str) -> bool:
     try:
         return path.samefile(other)
-    except OSError:  # one of them is not there yet
+    except OSError:  # one of them does not exist yet
         return path.resolve() == Path(other).resolve()
 
 
 def together(*options: Decorator) -> Decorator:
-    """Return one decorator for several options, which the help lists in this order."""
+    """Combine options into one decorator; the help lists them in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -56,18 +56,18 @@ def together(*options: Decorator) -> Decorator:
 
 
 class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
-    """One value or several, separated by commas; each setting is tried.
+    """One or more values, separated by commas; each is tried.
 
     Parameters
     ----------
     kind : click type
-        Of one value.
-    unlimited : bool
-        Whether "none" is one.
+        Type of one value.
+    allow_none : bool
+        Whether "none" is a value, which becomes None.
     """
 
-    def __init__(self, kind: click.ParamType[Any], *, unlimited: bool = False) -> None:
-        self.kind, self.unlimited = kind, unlimited
+    def __init__(self, kind: click.ParamType[Any], *, allow_none: bool = False) -> None:
+        self.kind, self.allow_none = kind, allow_none
         self.name = "value[,value...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -76,17 +76,15 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer ve
             return value
         parts = [part.strip() for part in str(value).split(",")]
         return tuple(
-            None if self.unlimited and part == "none" else self.kind.convert(part, param, ctx)
+            None if self.allow_none and part == "none" else self.kind.convert(part, param, ctx)
             for part in parts
         )
 
 
-def candidates(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the options of every combination of settings."""
-    several = {
-        name: values for name, values in given.items() if isinstance(values, tuple) and name in SETTINGS
-    }
-    return [given | dict(zip(several, chosen, strict=True)) for chosen in product(*several.values())]
+def candidates(arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the arguments for every combination of settings."""
+    grid = {name: values for name, values in arguments.items() if name in SETTINGS and values is not None}
+    return [arguments | dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
 SETTINGS = ("criterion", "max_depth", "min_leaf", "min_split", "min_decrease")
@@ -103,7 +101,7 @@ reading = together(
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line has column names.",
+        help="Whether the first line holds column names.",
         show_default="detected",
     ),
     click.option("--separator", metavar="MARK", help="Separator between values, or its name, such as tab."),
@@ -116,16 +114,16 @@ reading = together(
 )
 
 
-def column_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of `columns` out of those given, but for the target."""
+def column_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options of `roles` from the arguments and return them."""
     names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal")
-    return {name: given.pop(name) for name in names}
+    return {name: arguments.pop(name) for name in names}
 
 
-def text_options(given: dict[str, Any]) -> TextOptions:
-    """Take the options of `reading` out of those given."""
+def text_options(arguments: dict[str, Any]) -> TextOptions:
+    """Remove the options of `reading` from the arguments and return them."""
     try:
-        return TextOptions(**{field.name: given.pop(field.name) for field in fields(TextOptions)})
+        return TextOptions(**{field.name: arguments.pop(field.name) for field in fields(TextOptions)})
     except ValueError as error:
         raise click.UsageError(f"--{error}", click.get_current_context()) from error
 
@@ -139,7 +137,7 @@ roles = together(
         "--keep",
         multiple=True,
         metavar="COLUMN",
-        help="A column to test although it looks like an identifier; may be repeated.",
+        help="A column to use although it looks like an identifier; may be repeated.",
     ),
     click.option(
         "--nominal", multiple=True, metavar="COLUMN", help="A column to treat as categories; may be repeated."
@@ -162,13 +160,13 @@ splitting = together(
     click.option(
         "--folds-column",
         metavar="COLUMN",
-        help="Folds of your own: rows with one value are held out together.",
+        help="A column that assigns rows to folds: rows with the same value are held out together.",
     ),
     click.option(
         "--cv",
         type=click.Choice(["folds", "time"]),
         default="folds",
-        help="Hold out folds, or what comes later in the file: trees then train on earlier rows only.",
+        help='Hold out folds, or, with "time", later rows: trees then train on earlier rows only.',
     ),
     click.option("--time", metavar="COLUMN", help="The column that orders rows in time; implies --cv time."),
 )
@@ -179,30 +177,27 @@ oof = click.option("--oof", type=Output(), help="Write out-of-fold predictions a
 
 def _html(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in {"", ".html", ".htm"}:
-        why = f"a report is HTML, but {path.name!r} is not; try {path.with_suffix('.html').name}"
+        why = (
+            f"reports are HTML, so {path.name!r} needs the suffix .html; try {path.with_suffix('.html').name}"
+        )
         raise click.BadParameter(why, context, option)
     return path
 
 
 report = click.option(
-    "--report",
-    type=Output(),
-    callback=_html,
-    help="Write an HTML page about the result; a browser prints it as PDF.",
+    "--report", type=Output(), callback=_html, help="Write an HTML report; a browser can print it as PDF."
 )
 
 results = together(
     report,
     click.option("--save", type=Output(), help="Write a model file for `crosscut predict`."),
     click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
-    click.option("--open", "opened", is_flag=True, help="Open the page about the result in a browser."),
+    click.option("--open", "opened", is_flag=True, help="Open the HTML report in a browser."),
 )
 
 growing = together(
     click.option(
-        "--criterion",
-        type=Several(click.Choice(CLASS_CRITERIA)),
-        help="Split criterion, for classification.",
+        "--criterion", type=Several(click.Choice(CLASS_CRITERIA)), help="Split criterion, for classification."
     ),
     click.option(
         "--splits",
@@ -212,8 +207,8 @@ growing = together(
     ),
     click.option(
         "--max-depth",
-        type=Several(click.IntRange(min=1), unlimited=True),
-        help="Maximum depth of the tree; 3,5,none tries three.",
+        type=Several(click.IntRange(min=1), allow_none=True),
+        help="Maximum depth of the tree; 3,5,none tries three values.",
     ),
     click.option(
         "--min-leaf", type=Several(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
@@ -230,30 +225,30 @@ growing = together(
     click.option(
         "--max-bins",
         type=click.IntRange(2, 255),
-        help="Try only quantiles as thresholds: faster, approximate.",
+        help="Use at most this number of quantile bins per column: faster, approximate.",
     ),
     click.option(
         "--prune",
         type=click.Choice(["none", "best", "1se", "pessimistic"]),
         default="1se",
-        help="Prune by lowest cross-validated error, one standard error, or C4.5's estimate.",
+        help="Prune to the lowest cross-validated error, by one standard error, or by C4.5's estimate.",
     ),
     click.option(
         "--prune-by",
         type=click.Choice(["impurity", "error"]),
-        help="Weigh impurity against the number of leaves, as scikit-learn does, or errors, as rpart does.",
+        help="Trade leaves against impurity, as scikit-learn does, or against errors, as rpart does.",
     ),
     click.option(
         "--loss",
         multiple=True,
         metavar="CLASS=COST",
-        help="What it costs to miss a class, 1 for others; may be repeated. Prunes by cost.",
+        help="Cost of misclassifying a row of a class (default 1); may be repeated. Prunes by cost.",
     ),
 )
 
 
 def covering(strategy: str) -> Decorator:
-    """Return the options that say how rules are learnt, with the default strategy."""
+    """Return the options of rule learning; ``strategy`` is the default."""
     return together(
         click.option(
             "--strategy",
@@ -287,10 +282,10 @@ def covering(strategy: str) -> Decorator:
 
 
 def refuse(names: Iterable[str], why: str) -> None:
-    """Refuse options of the running command that have no meaning together with others."""
+    """Raise an error if one of these options was used; ``why`` follows its name."""
     context = click.get_current_context()
     for name in names:
-        source = context.get_parameter_source(name)  # None: not an option here
+        source = context.get_parameter_source(name)  # None: the command has no such option
         if source not in {None, ParameterSource.DEFAULT}:
             raise click.UsageError(f"--{name.replace('_', '-')} {why}", context)
 
@@ -298,16 +293,12 @@ def refuse(names: Iterable[str], why: str) -> None:
 COVERING = ("strategy", "unordered", "measure", "beam", "max_length", "min_coverage", "significance")
 
 
-def rule_parameters(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a rule estimator that `covering` asks for."""
-    if given["strategy"] == "ripper":
+def rule_parameters(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a rule estimator from the options of `covering`."""
+    if arguments["strategy"] == "ripper":
         refuse(("unordered", "measure", "beam", "significance"), "is for --strategy cn2")
-    return {
-        "strategy": given["strategy"],
-        "ordered": not given["unordered"],
-        "measure": given["measure"],
-        "beam_width": given["beam"],
-        "max_length": given["max_length"],
-        "min_coverage": given["min_coverage"],
-        "significance": given["significance"],
+    names = ("strategy", "measure", "max_length", "min_coverage", "significance")
+    return {name: arguments[name] for name in names} | {
+        "ordered": not arguments["unordered"],
+        "beam_width": arguments["beam"],
     }

@@ -1,4 +1,4 @@
-"""`crosscut predict`: apply a model file to new rows."""
+"""`crosscut predict`: apply a saved model to new rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--probabilities", is_flag=True, help="Also print the probability of every class.")
 @click.option("--out", type=options.Output(), help="Write to this CSV file.")
 def predict(
-    model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **given: Any
+    model: Path, file: str, table: str | None, probabilities: bool, out: Path | None, **arguments: Any
 ) -> None:
     """Predict the rows of FILE with MODEL, a file saved by `crosscut cv` or `rules` `--save`; prints CSV.
 
@@ -37,35 +37,37 @@ def predict(
     fitted, target = read_model_file(model)
     viewer = viewer_of(fitted)
     if viewer is not None:
-        options.refuse(("table",), "is for models of one table; this one is about linked tables")
+        options.refuse(("table",), "is for models of one table; this model was learnt from linked tables")
         named, data, target = viewer.rows(fitted, file)
     else:
         with waiting(f"reading {Path(file).name}"):
-            frame = read_rows(file, table, options.text_options(given))
+            frame = read_rows(file, table, options.text_options(arguments))
         if reading_of(frame):
-            click.echo(f"crosscut: note: {file} is read as: {reading_of(frame)}", err=True)
+            click.echo(f"crosscut: note: {file} read as: {reading_of(frame)}", err=True)
         with failing_with(UNSUITABLE, f"{file}: "):
             named, data = {}, rows_for(fitted, frame)
     with failing_with(UNSUITABLE, f"{file}: "):
-        columns = named | _predicted(fitted, data, target, probabilities=probabilities)
+        columns = named | _prediction_columns(fitted, data, target, probabilities=probabilities)
     with failing_with(UNWRITABLE):
         write_csv(out, list(columns), zip(*columns.values(), strict=True))
 
 
-def _predicted(fitted: BaseEstimator, data: Any, target: str, *, probabilities: bool) -> dict[str, list[Any]]:
-    """Return the columns to be printed, by heading."""
+def _prediction_columns(
+    fitted: BaseEstimator, data: Any, target: str, *, probabilities: bool
+) -> dict[str, list[Any]]:
+    """Return predictions, and class probabilities if wanted, by heading."""
     columns = {target: fitted.predict(data).tolist()}
     if probabilities:
         classes = fitted.fit_.classes
         if classes is None:
             raise ValueError("--probabilities is for classes, but the model predicts numbers")
-        shares = fitted.predict_proba(data).T.tolist()
-        columns |= {f"{target} = {c}": share for c, share in zip(classes, shares, strict=True)}
+        by_class = fitted.predict_proba(data).T.tolist()
+        columns |= {f"{target} = {c}": values for c, values in zip(classes, by_class, strict=True)}
     return columns
 
 
 def read_model_file(path: Path) -> tuple[Any, str]:
-    """Read a model file and the name of its target; what is none is a failure."""
+    """Return the model in a file and the name of its target; any other file is a failure."""
     from crosscut.model_file.model import read_model
 
     with failing_with(NOT_A_MODEL):

@@ -1,4 +1,4 @@
-"""The program `crosscut`: its commands, and what happens to errors."""
+"""The program `crosscut`: its commands and its handling of errors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from crosscut.extensions import COMMANDS, extensions, hint
 @click.command("open", short_help="Open a report or a saved model in a browser.")
 @click.argument("file", type=click.Path(path_type=Path))
 def open_command(file: Path) -> None:
-    """Open FILE in a browser: an HTML report, or a model file, whose report is then written to a new folder.
+    """Open FILE in a browser: an HTML report, or a model file, whose report is written to a new folder.
 
-    The page can be explored without a server: choose a node, change the size of the tree, try a row.
+    The page needs no server: select a node, change the size of the tree, enter a row.
     """
     if file.suffix.lower() in {".html", ".htm"}:
         if not file.is_file():
@@ -39,13 +39,13 @@ def open_command(file: Path) -> None:
 
 
 EPILOG = """
-Exit codes: 0 done, 1 an error of crosscut itself, 2 a wrong option, 3 a file that cannot be read, 4 data no
-tree can be grown on, 5 a damaged model file, 6 a result that cannot be written.
+Exit codes: 0 success, 1 internal error, 2 wrong option, 3 unreadable file, 4 unsuitable data, 5 damaged model
+file, 6 result that cannot be written.
 """
 
 
 class Program(click.Group):
-    """The commands of crosscut and of other distributions, which are imported when they are needed."""
+    """The commands of crosscut and of installed extensions, which are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -60,9 +60,7 @@ class Program(click.Group):
 
 
 @click.group(
-    cls=Program,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=EPILOG,
+    cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}, epilog=EPILOG
 )
 @click.version_option(crosscut.__version__, package_name="crosscut", message="crosscut %(version)s")
 def program() -> None:
@@ -76,7 +74,7 @@ def program() -> None:
 )
 @click.argument("arguments", nargs=-1)
 def relational(**_: object) -> None:
-    """Say what `crosscut relational` needs."""
+    """Explain how to install `crosscut relational`."""
     raise Failure(hint("crosscut relational"), WRONG_OPTION)
 
 
@@ -85,7 +83,7 @@ for command in (cv, compare, rules, relational, show, open_command, predict):
 
 
 def main() -> None:
-    """Run the program; errors the user can fix are one line, others say how to see more."""
+    """Run the program; an unexpected exception becomes one line that says how to see its traceback."""
     try:
         program(prog_name="crosscut")
     except Exception as error:

@@ -1,4 +1,4 @@
-"""A fitted tree and its cross-validation, printed."""
+"""Print a fitted tree and its cross-validation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_ROWS = 12  # of the printed pruning table
 
 
 def print_result(console: Console, model: BaseEstimator, summary: dict[str, Any]) -> None:
-    """Print the tree first, then what to think of it."""
+    """Print notes, settings, the tree, its cross-validation and the cost."""
     print_notes(console, summary["notes"])
     _print_tried(console, summary["tried"], summary["cv"]["scoring"])
     print_tree(console, fit_of(model), target=summary["target"])
@@ -42,45 +42,40 @@ def _print_tried(console: Console, tried: list[dict[str, Any]], scoring: str) ->
         return
     names = [name for name in tried[0] if name not in {"score", "standard_error", "leaves", "chosen"}]
     table = Table(title="Settings", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for heading in (
-        "",
-        *(f"--{name.replace('_', '-')}" for name in names),
-        scoring,
-        "± std. error",
-        "leaves",
-    ):
+    flags = (f"--{name.replace('_', '-')}" for name in names)
+    for heading in ("", *flags, scoring, "± std. error", "leaves"):
         table.add_column(heading, justify="right" if heading else "left")
     for each in tried:
-        told = ["none" if each[name] is None else str(each[name]) for name in names]
+        values = ["none" if each[name] is None else str(each[name]) for name in names]
         table.add_row(
             "►" if each["chosen"] else "",
-            *told,
+            *values,
             number(each["score"]),
             number(each["standard_error"], 2),
             str(each["leaves"]),
             style="bold" if each["chosen"] else None,
         )
     console.print(table)
-    console.print("[dim]The best of several scores flatters; nested_cross_validate does not.[/]\n")
+    console.print("[dim]The best of several scores is optimistic; nested_cross_validate corrects this.[/]\n")
 
 
 def _print_test(console: Console, test: dict[str, Any] | None, cv: dict[str, Any]) -> None:
     if test is not None:
         console.print(
             f"\n[bold]{plain(test['file'])}[/]: {cv['measure']} {number(test['error'])} "
-            f"± {number(test['standard_error'], 2)} ({counted(test['rows'], 'row')} no tree was grown on)"
+            f"± {number(test['standard_error'], 2)} ({counted(test['rows'], 'row')}, not used for training)"
         )
 
 
 def print_notes(console: Console, notes: list[str]) -> None:
-    """Print what was guessed or is remarkable, before the result."""
+    """Print what was inferred from the file."""
     for note in notes:
         console.print(f"[dim]{plain(note)}[/]")
     console.print()
 
 
 def print_evidence(console: Console, summary: dict[str, Any]) -> None:
-    """Print the cross-validation: error, pruning table, where it errs, and where the folds disagree."""
+    """Print the cross-validated error, the pruning table, the errors and the stability over folds."""
     cv = summary["cv"]
     console.print(
         f"\n[bold]{error_line(cv)}[/] "
@@ -99,7 +94,7 @@ def _shown(value: float | None) -> str:
 
 
 def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_LINES) -> None:
-    """Print the final tree, the shallow part of it if it is large."""
+    """Print the final tree down to the depth that fits into ``max_lines`` lines."""
     tree, schema, classes = fit.final, fit.schema, fit.classes
     depth = _depth_that_fits(tree, max_lines)
     console.print(
@@ -107,15 +102,15 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
         f"depth {tree.max_depth}, {counted(tree.n_rows[0], 'row')}"
         + (f" [dim](shown to depth {depth})[/]" if depth < tree.max_depth else "")
     )
-    share = None if classes is None else shares(tree)
+    fraction = None if classes is None else shares(tree)
 
-    def said(node: int) -> str:
-        sure = "" if share is None else f", {share[node]:.0%}"
+    def outcome_text(node: int) -> str:
+        percentage = "" if fraction is None else f", {fraction[node]:.0%}"
         outcome = plain(outcome_label(tree, node, classes))
-        return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{sure})[/]"
+        return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{percentage})[/]"
 
     if tree.feature[0] < 0:
-        console.print(said(0))
+        console.print(outcome_text(0))
         return
     top = Branches(plain(short(schema.names[int(tree.feature[0])])), hide_root=True, guide_style="dim")
     below = {0: top}
@@ -124,13 +119,13 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
             continue
         column = plain(short(schema.names[int(tree.feature[node])]))
         for branch, child in enumerate(tree.children[tree.first_child[node] : tree.first_child[node + 1]]):
-            asked = f"{column} {plain(branch_label(tree, node, branch, schema))}"
+            condition = f"{column} {plain(branch_label(tree, node, branch, schema))}"
             if tree.feature[child] < 0:
-                below[node].add(f"{asked}: {said(child)}")
+                below[node].add(f"{condition}: {outcome_text(child)}")
             elif tree.depth[child] >= depth:
-                below[node].add(f"{asked}: … {said(child)}")
+                below[node].add(f"{condition}: … {outcome_text(child)}")
             else:
-                below[int(child)] = below[node].add(asked)
+                below[int(child)] = below[node].add(condition)
     console.print(top)
 
 
@@ -199,18 +194,9 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
 
 def _print_residuals(console: Console, residuals: dict[str, float]) -> None:
     table = Table(title="Held-out residuals", title_justify="left", title_style="bold", box=None)
-    headings = (
-        "minimum",
-        "lower quartile",
-        "median",
-        "upper quartile",
-        "maximum",
-        "mean absolute",
-        "root mean square",
-    )
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    table.add_row(*(number(residuals[heading.replace(" ", "_")]) for heading in headings))
+    for name in residuals:
+        table.add_column(name.replace("_", " "), justify="right")
+    table.add_row(*map(number, residuals.values()))
     console.print()
     console.print(table)
 

@@ -1,4 +1,4 @@
-"""`crosscut rules`: learn rules from a file, cross-validate them, and show both."""
+"""`crosscut rules`: learn rules from a file, cross-validate them and print both."""
 
 from __future__ import annotations
 
@@ -8,27 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crosscut.cli import options
-from crosscut.cli.cv import fit_noting
+from crosscut.cli.cv import fit_with_notes
 from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
 from crosscut.data.array_file import replace_text
-from crosscut.data.visible import visible
 from crosscut.forest.export.text import counted
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-_LINKED = (
-    ".b",
-    ".f",
-    ".n",
-    ".pl",
-    ".s",
-    ".kb",
-    ".bg",
-)  # Aleph's and ACE's files, which crosscut-relational reads
+# files of Aleph and ACE, which crosscut-relational reads
+_LINKED = {".b", ".f", ".n", ".pl", ".s", ".kb", ".bg"}
 
 
 @click.command(short_help="Learn and cross-validate rules.")
@@ -50,32 +42,30 @@ def rules(
     report: Path | None,
     as_json: bool,
     opened: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Learn rules from FILE and cross-validate them.
 
     FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
-    Rules about linked tables are learnt by `crosscut relational --rules`.
+    For rules about linked tables, use `crosscut relational --rules`.
     """
     from crosscut.model_file import save_model
     from crosscut.rules import RuleClassifier
 
     if Path(file).suffix in _LINKED or Path(file).is_dir():
-        raise Failure(
-            f"{file}: rules about linked data are learnt by crosscut relational --rules", UNREADABLE
-        )
+        raise Failure(f"{file}: use crosscut relational --rules to learn rules about linked data", UNREADABLE)
     with waiting(f"reading {Path(file).name}"):
         source = read_source(
             file,
             target,
             kind="classification",
-            options=options.text_options(given),
-            **options.column_options(given),
-            for_numbers="crosscut cv predicts numbers",
+            options=options.text_options(arguments),
+            **options.column_options(arguments),
+            for_numbers="use crosscut cv to predict numbers",
         )
-    model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(given))
+    model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(arguments))
     with waiting(f"learning {folds + 1} rule sets"):
-        fit_noting([model], source)
+        fit_with_notes([model], source)
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if sql is not None:
@@ -95,7 +85,7 @@ def rules(
 
 
 def print_rules(model: BaseEstimator) -> None:
-    """Print fitted rules, and how they do on held-out rows if that is known."""
+    """Print fitted rules, and their cross-validated accuracy if there is one."""
     text = f"{counted(len(model.rules_), 'rule')}, {counted(model.rules_.n_conditions, 'condition')}"
     if hasattr(model, "cv_score_"):
         text += (
@@ -103,11 +93,11 @@ def print_rules(model: BaseEstimator) -> None:
             f"({len(model.cv_rules_)} folds)"
         )
     stdout().print(text, markup=False, highlight=False)
-    stdout().print(visible(model.to_text()), markup=False, highlight=False, soft_wrap=True)
+    stdout().print(model.to_text(), markup=False, highlight=False, soft_wrap=True)
 
 
 def rule_data(model: BaseEstimator) -> dict[str, Any]:
-    """Return fitted rules, and how they do on held-out rows if that is known, as plain data."""
+    """Return fitted rules, and their results on held-out rows if there are any, as plain data."""
     data: dict[str, Any] = {
         "rules": [
             {
@@ -121,8 +111,8 @@ def rule_data(model: BaseEstimator) -> dict[str, Any]:
         ]
     }
     if hasattr(model, "cv_score_"):
-        for rule, (weight, share) in zip(data["rules"], model.rule_precision_, strict=True):
-            rule |= {"held_out": weight, "out_of_fold_precision": share if weight else None}
+        for rule, (weight, precision) in zip(data["rules"], model.rule_precision_, strict=True):
+            rule |= {"held_out": weight, "out_of_fold_precision": precision if weight else None}
         data |= {
             "score": model.cv_score_,
             "standard_error": model.cv_standard_error_,

@@ -1,4 +1,4 @@
-"""`crosscut show`: what is in a model file."""
+"""`crosscut show`: print the contents of a model file."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
 def write_model_report(
     model: Path, fitted: BaseEstimator, target: str, path: Path, summary: dict[str, Any] | None = None
 ) -> None:
-    """Write the report on the model of a file; ``summary`` is that of a tree, if it is known already."""
+    """Write the report on a saved model; ``summary`` is a tree's, if it was made already."""
     from crosscut.report import write_report
 
     fit = fitted.fit_
     if fit.validation is None:
-        raise Failure(f"{model} was saved without held-out rows, which a report needs", UNSUITABLE)
+        raise Failure(f"{model} was saved without cross-validation, which a report needs", UNSUITABLE)
     with failing_with(UNWRITABLE):
         if fit.learner in {"TreeClassifier", "TreeRegressor"}:
             write_report(fit, path, target=target, summary=summary or None)

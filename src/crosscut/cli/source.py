@@ -1,4 +1,4 @@
-"""The file a tree is grown on: what each column is, guessed where the user does not say."""
+"""Read the file to train on and decide what each column is, unless an option says so."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from crosscut.typing import TableLike
 
-FEW_CLASSES = 10  # whole numbers with at most so many different values are classes
-MANY_CATEGORIES = 10_000  # a text column with more is an identifier, not an attribute
+FEW_CLASSES = 10  # whole numbers with at most this number of distinct values are classes
+MANY_CATEGORIES = 10_000  # a text column with more values is not used as categories
 _CHANGED_BY = "--header or --no-header, --separator, --decimal, --encoding, --missing and --dates"
 _ARGUMENT = re.compile(r"\b(table|decimal|dates|encoding)=(?:'([^']*)'|\.\.\.)")
 _KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "date", "null": "numeric"}
-OPTION = {"folds": "--folds-column"}  # that names a column, if it is not called like the role
-MANY_NUMBERS = 20  # a text column with so many different numbers in it was meant to be numeric
+OPTION = {"folds": "--folds-column"}  # options that are not named like the role of their column
+MANY_NUMBERS = 20  # a text column with at least this number of distinct numbers was meant to be numeric
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Source:
     Attributes
     ----------
     X : Arrow table
-        The columns to test.
+        The columns to split on.
     y : array
         What to predict.
     kind : {"classification", "regression"}
@@ -48,7 +48,7 @@ class Source:
     groups, weights, folds, time : array or None
         The columns named by ``--groups``, ``--weights``, ``--folds-column`` and ``--time``.
     notes : list of str
-        What was guessed.
+        What was inferred, and how to override it.
     rows : array
         Numbers of the rows in the file, from 1.
     """
@@ -65,15 +65,15 @@ class Source:
 
 
 def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> TableLike:  # noqa: B008, frozen
-    """Read a file; everything that can be wrong with one becomes a failure."""
+    """Read a file; every error becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
     try:
         frame = read_file(path, table=table, **asdict(options))
-    except Exception as error:  # every library that reads files has errors of its own
-        text = _ARGUMENT.sub(lambda found: f"--{found[1]} {found[2] or 'NAME'}", str(error))
+    except Exception as error:  # each library that reads files has its own errors
+        text = _ARGUMENT.sub(lambda match: f"--{match[1]} {match[2] or 'NAME'}", str(error))
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
-            text = f"{path} is not text; its name says it should be"
+            text = f"{path} is not text, but its name says so"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
     if frame.num_rows == 0:
         raise Failure(f"{path} has columns but no rows", UNSUITABLE)
@@ -81,7 +81,7 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
 
 
 def rows_for(fitted: BaseEstimator, frame: TableLike) -> TableLike:
-    """Return the columns of a table that a model asks about."""
+    """Return the columns of a table that a model needs."""
     schema = fitted.fit_.schema
     absent = [name for name in schema.names if name not in frame.column_names]
     if absent:
@@ -109,26 +109,26 @@ def read_source(
     options: TextOptions = TextOptions(),  # noqa: B008, frozen
     for_numbers: str | None = None,
 ) -> Source:
-    """Read a file and settle what each of its columns is for.
+    """Read a file and decide the role of each column.
 
-    ``for_numbers`` is what to use instead where only classes can be predicted.
+    ``for_numbers`` advises what to use for a numeric target if only classes can be predicted.
     """
     frame = read_rows(path, table, options)
-    told = reading_of(frame)
-    notes = [f"read as: {told} ({_CHANGED_BY} change it)"] if told else []
+    reading = reading_of(frame)
+    notes = [f"read as: {reading} ({_CHANGED_BY} change it)"] if reading else []
     rows = np.arange(1, frame.num_rows + 1)
     if drop_missing_target and target in frame.column_names and frame[target].null_count:
         kept = frame[target].is_valid()
-        notes.append(f"{frame[target].null_count:,} rows without {target!r} are left out")
+        notes.append(f"{frame[target].null_count:,} rows without {target!r} were left out")
         frame, rows = frame.filter(kept), rows[kept.to_numpy()]
     with failing_with(UNSUITABLE, f"{path}: "):
         X, y = split_target(frame, target)
-        taken: dict[str, Any] = {}
+        roles: dict[str, Any] = {}
         named = {"time": time, "groups": groups, "weights": weights, "folds": folds}
         for role, name in named.items():
             if name is not None:
-                rest, taken[role] = _take(X, name, OPTION.get(role, f"--{role}"), target)
-                X = X if role == "time" else rest  # a tree may ask when something was
+                rest, roles[role] = _take(X, name, OPTION.get(role, f"--{role}"), target)
+                X = X if role == "time" else rest  # a tree may split on time
         for name in drop:
             X, _ = _take(X, name, "--drop", target)
         for name in nominal:
@@ -136,10 +136,10 @@ def read_source(
         for name in keep:
             _check_known(X, name, "--keep")
     if X.num_columns == 0:
-        raise Failure(f"{path}: {target!r} is the only column; a tree needs others to test", UNSUITABLE)
+        raise Failure(f"{path}: {target!r} is the only column; a tree needs others to split on", UNSUITABLE)
     if X.num_rows < 2:
         raise Failure(f"{path} has one row; a tree needs at least two", UNSUITABLE)
-    source = Source(X, y, kind or "", **taken, notes=notes, rows=rows)
+    source = Source(X, y, kind or "", **roles, notes=notes, rows=rows)
     _check_target(source, path, target, for_numbers)
     _check_mixtures(source, path, set(nominal))
     _leave_out(source, path, target, {*keep, *nominal})
@@ -171,17 +171,17 @@ def _as_text(X: TableLike, name: str) -> TableLike:
 def _check_known(X: TableLike, name: str, option: str) -> None:
     if name not in X.column_names:
         raise ValueError(
-            f"{option} {name!r} is not a column to test; choose one of {', '.join(X.column_names[:20])}"
+            f"{option} {name!r} is not a column to split on; choose one of {', '.join(X.column_names[:20])}"
         )
 
 
 def most_classes(n_rows: int) -> int:
-    """Return how many different values of so many rows may be classes."""
+    """Return the largest number of distinct values that ``n_rows`` rows may have as classes."""
     return max(FEW_CLASSES, math.isqrt(n_rows) * 5)
 
 
 def _check_target(source: Source, path: str, target: str, for_numbers: str | None) -> None:
-    """Decide between classes and numbers, and refuse targets nothing can be learnt about."""
+    """Decide between classes and numbers, and refuse targets that cannot be learnt."""
     y = source.y
     values = np.unique(y)
     if len(values) == 1:
@@ -193,25 +193,21 @@ def _check_target(source: Source, path: str, target: str, for_numbers: str | Non
     if not source.kind:
         classes = not numeric or (whole and len(values) <= FEW_CLASSES)
         source.kind = "classification" if classes else "regression"
-        what = "text" if y.dtype.kind == "O" else "true or false" if y.dtype.kind == "b" else "numbers"
+        what = {"O": "text", "b": "boolean"}.get(y.dtype.kind, "numbers")
+        unit = "classes" if classes else "distinct values"
+        override = f" (--kind {'regression' if classes else 'classification'} overrides)" if numeric else ""
         source.notes.append(
-            f"{target!r} holds {what}, {len(values)} different: {source.kind} "
-            f"(--kind {'regression' if numeric and classes else 'classification'} would choose otherwise)"
-            if numeric
-            else f"{target!r} holds {what}, {len(values)} different: {source.kind}"
+            f"target {target!r}: {what} with {len(values)} {unit}, so {source.kind}{override}"
         )
     if source.kind == "regression" and not numeric:
-        raise Failure(
-            f"{path}: {target!r} holds {'text' if y.dtype.kind == 'O' else 'no numbers'}; "
-            "use --kind classification",
-            UNSUITABLE,
-        )
+        what = "holds text" if y.dtype.kind == "O" else "is not numeric"
+        raise Failure(f"{path}: {target!r} {what}; use --kind classification", UNSUITABLE)
     if source.kind == "regression" and not np.all(np.isfinite(y)):
         raise Failure(f"{path}: {target!r} holds infinite values", UNSUITABLE)
     if source.kind == "classification":
         if len(values) > (FEW_CLASSES if numeric and for_numbers else most_classes(len(y))):
             raise Failure(
-                f"{path}: {target!r} has {len(values):,} different values in {len(y):,} rows, "
+                f"{path}: {target!r} has {len(values):,} distinct values in {len(y):,} rows, "
                 "too many to be classes"
                 + (f"; {for_numbers or 'use --kind regression'}" if numeric else "; choose another --target"),
                 UNSUITABLE,
@@ -221,34 +217,34 @@ def _check_target(source: Source, path: str, target: str, for_numbers: str | Non
 
 
 def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
-    """Leave identifiers and free text out, which only fit by chance; note what else is remarkable."""
-    found = [
+    """Leave out identifiers and free text, which only fit by chance; note other suspicious columns."""
+    suspicious = [
         finding
         for finding in findings(source.X, source.y, classes=source.kind == "classification")
         if finding.name not in keep
     ]
-    useless = [finding for finding in found if finding.what in {"identifier", "free text"}]
+    useless = [finding for finding in suspicious if finding.what in {"identifier", "free text"}]
     if len(useless) == source.X.num_columns:
-        name, _, told = useless[0]
-        what = f"{name!r} {told}, too many to be categories; --keep {name} uses it"
-        raise Failure(f"{path}: there is no column to test: {what}", UNSUITABLE)
+        name, _, reason = useless[0]
+        what = f"{name!r} {reason}, too many to be categories; use --keep {name} to include it"
+        raise Failure(f"{path}: there is no column to split on: {what}", UNSUITABLE)
     if useless:
         source.X = source.X.drop_columns([finding.name for finding in useless])
-        told = ", ".join(f"{name!r} {told}" for name, _, told in useless)
-        kept = " ".join(f"--keep {name}" for name, _, _ in useless)
-        source.notes.append(f"left out: {told} ({kept} uses it)")
+        reasons = ", ".join(f"{name!r} {reason}" for name, _, reason in useless)
+        flags = " ".join(f"--keep {name}" for name, _, _ in useless)
+        source.notes.append(f"left out: {reasons} ({flags} includes {'it' if len(useless) == 1 else 'them'})")
     advice = {
-        "constant": "nothing to test",
-        "many categories": "tests on this many categories easily overfit; group them, or use --drop",
-        "leak": f"is it known before {target!r} is? If not, leave it out with --drop",
+        "constant": "it cannot be split",
+        "many categories": "splits on many categories overfit easily; group them, or use --drop",
+        "leak": f"if it is not known before {target!r}, leave it out with --drop",
     }
     source.notes += [
-        f"column {name!r} {told}: {advice[what]}" for name, what, told in found if what in advice
+        f"column {name!r} {reason}: {advice[what]}" for name, what, reason in suspicious if what in advice
     ]
 
 
 def _check_columns(source: Source, path: str) -> None:
-    """Refuse columns that cannot be tested; note what was read as what."""
+    """Refuse columns that cannot be split on; note the number of columns of each kind."""
     import pyarrow.compute as pc
 
     kinds = {"numeric": 0, "boolean": 0, "date": 0, "nominal": 0}
@@ -261,7 +257,7 @@ def _check_columns(source: Source, path: str) -> None:
             values = pc.unique(column).drop_null()
             if len(values) > MANY_CATEGORIES:
                 raise Failure(
-                    f"{path}: column {name!r} has {len(values):,} different texts in {len(column):,} rows, "
+                    f"{path}: column {name!r} has {len(values):,} distinct texts in {len(column):,} rows, "
                     f"too many to be categories; leave it out with --drop {name}",
                     UNSUITABLE,
                 )
@@ -278,15 +274,15 @@ def _check_columns(source: Source, path: str) -> None:
         if column.null_count == len(column):
             source.notes.append(f"column {name!r} is empty and cannot be used")
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-    told = f"; missing values: {_told(missing)}" if missing else ""
-    source.notes.append(f"{source.X.num_rows:,} rows; columns: {counted}{told}")
+    note = f"; missing values: {_missing_counts(missing)}" if missing else ""
+    source.notes.append(f"{source.X.num_rows:,} rows; columns: {counted}{note}")
 
 
-def _told(missing: dict[str, int], most: int = 5) -> str:
-    """Say which columns have how many missing values, those with most first."""
+def _missing_counts(missing: dict[str, int], most: int = 5) -> str:
+    """List the columns with missing values and their counts, highest first."""
     names = sorted(missing, key=lambda name: (-missing[name], name))
-    told = ", ".join(f"{name} {missing[name]:,}" for name in names[:most])
-    return told + (f" and {len(names) - most} more columns" if len(names) > most else "")
+    text = ", ".join(f"{name} {missing[name]:,}" for name in names[:most])
+    return text + (f" and {len(names) - most} more columns" if len(names) > most else "")
 
 
 def _check_mixtures(source: Source, path: str, nominal: set[str]) -> None:

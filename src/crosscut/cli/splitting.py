@@ -1,4 +1,4 @@
-"""Which rows are held out together: what the options about folds mean to an estimator."""
+"""Turn the options about folds into the ``cv`` of an estimator."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Rows = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
 @dataclass(frozen=True, repr=False)
 class Splits:
-    """Training and held-out rows, as a splitter of scikit-learn gives them; ``name`` says how."""
+    """A scikit-learn splitter over fixed training and held-out rows; ``name`` is its repr."""
 
     name: str
     rows: list[Rows]
 
     def split(self, X: TableLike = None, y: ColumnLike = None, groups: ColumnLike = None) -> Iterator[Rows]:  # noqa: ARG002, scikit-learn's
-        """Yield the rows."""
+        """Yield training and held-out rows."""
         return iter(self.rows)
 
     def get_n_splits(self, X: TableLike = None, y: ColumnLike = None, groups: ColumnLike = None) -> int:  # noqa: ARG002, scikit-learn's
-        """Return their number."""
+        """Return the number of splits."""
         return len(self.rows)
 
     def __repr__(self) -> str:
@@ -41,22 +41,21 @@ class Splits:
 
 
 def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | None) -> CrossValidation:
-    """Return the ``cv`` of an estimator; no ``seed`` means that rows are not shuffled."""
+    """Return the ``cv`` of an estimator; without a ``seed`` rows are not shuffled."""
     if source.folds is not None:
-        why = "cannot be combined with --folds-column, which says which rows are held out together"
+        why = "cannot be combined with --folds-column, which defines the folds"
         options.refuse(("folds", "repeats", "groups", "in_order", "cv", "time"), why)
-        return _marked(source.folds)
+        return _predefined(source.folds)
     if cv == "time":
-        options.refuse(
-            ("repeats", "groups", "in_order"), "cannot be combined with folds in the order of time"
-        )
+        options.refuse(("repeats", "groups", "in_order"), "cannot be combined with --cv time or --time")
         return _in_time(source, folds)
     classify = source.kind == "classification"
     if source.groups is None and repeats == 1:
         return folds
     if repeats > 1 and seed is None:
         raise Failure(
-            "--in-order and --repeats cannot be combined: in order all repeats are alike", UNSUITABLE
+            "--in-order and --repeats cannot be combined: without shuffling all repeats are the same",
+            UNSUITABLE,
         )
     from sklearn import model_selection as ms
 
@@ -65,19 +64,19 @@ def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | N
             raise Failure("--groups and --repeats cannot be combined", UNSUITABLE)
         n_groups = len(set(source.groups.tolist()))
         if n_groups < folds:
-            raise Failure(f"--groups has {n_groups} different values, fewer than --folds {folds}", UNSUITABLE)
+            raise Failure(f"--groups has {n_groups} distinct values, fewer than --folds {folds}", UNSUITABLE)
         kind = ms.StratifiedGroupKFold if classify else ms.GroupKFold
         return kind(folds, shuffle=seed is not None, random_state=seed)
     kind = ms.RepeatedStratifiedKFold if classify else ms.RepeatedKFold
     return kind(n_splits=folds, n_repeats=repeats, random_state=seed)
 
 
-def _marked(folds: NDArray[Any]) -> Splits:
-    """Hold out the rows of each fold that a column names."""
+def _predefined(folds: NDArray[Any]) -> Splits:
+    """Hold out the rows with each value of a column in turn."""
     names, code = np.unique(folds, return_inverse=True)
     if not 2 <= len(names) <= len(folds) / 2:
         raise Failure(
-            f"--folds-column has {len(names)} different values in {len(folds)} rows; name a column that "
+            f"--folds-column has {len(names)} distinct values in {len(folds)} rows; name a column that "
             "puts them into two or more folds",
             UNSUITABLE,
         )
@@ -86,7 +85,7 @@ def _marked(folds: NDArray[Any]) -> Splits:
 
 
 def _in_time(source: Source, folds: int) -> Splits:
-    """Hold out each part of the rows in turn, and train on what came before it."""
+    """Hold out each part of the rows in turn and train on the rows before it."""
     from sklearn.model_selection import TimeSeriesSplit
 
     order = np.argsort(source.time, kind="stable") if source.time is not None else np.arange(len(source.y))
@@ -94,6 +93,6 @@ def _in_time(source: Source, folds: int) -> Splits:
         parts = list(TimeSeriesSplit(folds).split(order))
     except ValueError:
         raise Failure(
-            f"--folds {folds} are too many for {len(order)} rows in the order of time", UNSUITABLE
+            f"--folds {folds} is too many for {len(order)} rows with --cv time", UNSUITABLE
         ) from None
     return Splits(f"TimeSeriesSplit({folds})", [(order[train], order[test]) for train, test in parts])

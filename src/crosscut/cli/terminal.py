@@ -1,4 +1,4 @@
-"""Where output goes: results to the standard stream, everything else to the error stream."""
+"""Output to the terminal: results go to standard output, everything else to the error stream."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from crosscut.engines.progress import watching
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PIPE_WIDTH = 120  # where there is no terminal to ask
-NOTABLE = 0.01  # shares of the work below this are not shown
+PIPE_WIDTH = 120  # columns, if standard output is not a terminal
+MIN_PROGRESS = 0.01  # smaller fractions of the work are not shown
 
 
 def stdout() -> Console:
-    """Return the console of results; plain text when it is not a terminal."""
+    """Return the console for results; it prints plain text if it is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def plain(text: str) -> str:
-    """Return text for a console that it prints as it is."""
+    """Escape text so that a console prints it literally."""
     return escape(visible(text))
 
 
 def echo(text: str) -> None:
-    """Print text in another language to the standard stream; on a terminal nothing of it is obeyed."""
+    """Print code such as JSON to standard output; on a terminal, control characters are made visible."""
     click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
 
 
 def print_json(data: object) -> None:
-    """Print plain data as JSON, with null for NaN and infinity, which it lacks."""
+    """Print plain data as JSON, with null for NaN and infinity."""
     click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False))
 
 
@@ -54,15 +54,15 @@ def _finite(data: Any) -> Any:
 
 
 def messages() -> Console:
-    """Return the console of progress and remarks."""
+    """Return the console for progress and notes."""
     return Console(stderr=True, highlight=False)
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show a bar and the time taken so far, if a person is watching.
+    """Show a progress bar and the time taken so far on a terminal.
 
-    Until something tells which share of the work is done, the bar only moves.
+    The bar only pulses until the finished fraction of the work is known.
     """
     console = messages()
     if not console.is_terminal:
@@ -77,28 +77,28 @@ def waiting(what: str) -> Iterator[None]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=None)
+        task = progress.add_task(plain(what), total=None)
 
-        def tell(share: float) -> None:
-            # threads share the upper levels of all trees first: much is done before a row reaches a leaf
-            if share >= NOTABLE:
-                progress.update(task, total=1.0, completed=share)
+        def update(fraction: float) -> None:
+            # the upper levels of all trees are grown first, before any row reaches a leaf
+            if fraction >= MIN_PROGRESS:
+                progress.update(task, total=1.0, completed=fraction)
 
-        with watching(tell):
+        with watching(update):
             yield
 
 
 def page_path(report: Path | None, opened: bool, name: str) -> Path | None:
-    """Return where a page is written: as asked for, or a place of its own if it is only to be opened."""
+    """Return the path of the report; a new folder if it is only opened, None if it is not wanted."""
     if report is not None or not opened:
         return report
     return Path(mkdtemp(prefix="crosscut-")) / f"{Path(name).stem or 'report'}.html"
 
 
 def show_page(path: Path) -> None:
-    """Open a page; where there is no browser, say where the page is."""
+    """Open a page in a browser; without a browser, print its path."""
     where = path.resolve()
     if webbrowser.open(where.as_uri()):
         click.echo(f"opened {where}", err=True)
     else:
-        click.echo(f"no browser was found; the page is {where}", err=True)
+        click.echo(f"no browser found; the report is {where}", err=True)

@@ -1,4 +1,4 @@
-"""Models that other distributions add: how `crosscut show` and `crosscut predict` treat them."""
+"""How `crosscut show` and `crosscut predict` handle models of other distributions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crosscut.extensions import VIEWERS, extensions
 
 
 class Viewer(Protocol):
-    """A module of the entry points of group ``crosscut.viewers``, by the kind of model."""
+    """A module registered as an entry point of group ``crosscut.viewers`` under the name of a learner."""
 
     def show(self, model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
         """Print a model as JSON, as rules, or as text of at most ``lines`` lines."""
@@ -18,7 +18,7 @@ class Viewer(Protocol):
 
 
 def viewer_of(model: Any) -> Viewer | None:
-    """Return what shows a fitted model, or None for a model of crosscut's own."""
+    """Return the viewer of a fitted model, or None for a tree or rule model of crosscut itself."""
     entry = extensions(VIEWERS).get(model.fit_.learner)
     viewer: Viewer | None = None if entry is None else entry.load()
     return viewer

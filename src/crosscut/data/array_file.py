@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -97,16 +98,26 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
 
 @contextmanager
 def replacing(path: str | PathLike[str], *, sync: bool = True) -> Iterator[BinaryIO]:
-    """Write to a temporary file that replaces ``path`` when complete (``sync``: and flushed to disk)."""
+    """Write to a temporary file that replaces ``path`` when complete (``sync``: and flushed to disk).
+
+    The new file has the permissions of the one it replaces.
+    """
     whole = Path(path)
     if whole.exists() and not whole.is_file():  # a device or a pipe has no contents to replace
         with whole.open("wb") as file:
             yield file
         return
     whole = whole.resolve()  # replace the target of a symbolic link, not the link
-    partial = whole.with_name(f"{whole.name}.{secrets.token_hex(4)}.partial")  # unique: others may write, too
-    file = partial.open("xb")
+    # Unique, because others may write too, and short, because names have at most 255 bytes.
+    partial = whole.with_name(f".{secrets.token_hex(8)}.partial")
     try:
+        file = partial.open("xb")
+    except FileNotFoundError as error:
+        message = f"the folder {str(whole.parent)!r} of {whole.name!r} does not exist"
+        raise FileNotFoundError(message) from error
+    try:
+        if whole.exists():
+            shutil.copymode(whole, partial)
         yield file
         file.flush()
         if sync:
@@ -188,4 +199,6 @@ class ArrowFile(FileKind):
         import pyarrow as pa
 
         with pa.OSFile(str(place.path)) as raw, pa.ipc.open_file(raw) as opened:
-            yield from sliced(opened.get_batch(part), rows)
+            batch = opened.get_batch(part)
+            batch.validate(full=True)  # damaged offsets point outside of the file
+            yield from sliced(batch, rows)

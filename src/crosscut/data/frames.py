@@ -32,6 +32,18 @@ def names_of_frame(X: object) -> list[str] | None:
     return names if all(type(name) is str for name in names) and 0 < len(set(names)) == len(names) else None
 
 
+def check_arrow(data: object, name: str) -> None:
+    """Check Arrow data fully before anything reads it: damaged offsets point outside of its memory."""
+    if type(data).__module__.partition(".")[0] != "pyarrow" or not hasattr(data, "validate"):
+        return
+    import pyarrow as pa
+
+    try:
+        data.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{name} is damaged Arrow data: {error}") from error
+
+
 def columns_of(X: object) -> list[Column]:
     """Return the typed columns of an array or a frame."""
     if hasattr(type(X), "toarray") and hasattr(X, "nnz"):
@@ -55,6 +67,7 @@ def _columns_of_frame(X: TableLike) -> list[Column]:
         import pyarrow as pa
 
         X = pa.table(X)
+    check_arrow(X, "X")
     try:
         frame = nw.from_native(X)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Generated data with a known structure: the same arguments give the same numbers everywhere.
+"""Generated data with a known structure. The same arguments give the same data on every machine.
 
 Used by the benchmarks, the documentation and the tests; nothing is downloaded.
 """
@@ -24,19 +24,11 @@ if TYPE_CHECKING:
     from crosscut.datasets.tabular import weak as weak
 
 # name -> module of this package that defines it
-_WHERE = {
-    "tree_like": "tabular",
-    "weak": "tabular",
-    "many_classes": "tabular",
-    "regression": "tabular",
-    "nominal": "tabular",
-    "mixed": "tabular",
-    "imbalanced": "tabular",
-    "census_like": "tabular",
-    "decision_list": "tabular",
-    "higgs_like": "tabular",
-    "churn": "customers",
-}
+_TABULAR = (
+    *("tree_like", "weak", "many_classes", "regression", "nominal", "mixed", "imbalanced", "census_like"),
+    *("decision_list", "higgs_like"),
+)
+_WHERE = dict.fromkeys(_TABULAR, "tabular") | {"churn": "customers"}
 
 __all__ = [*_WHERE]  # noqa: PLE0604, type checkers see the imports above
 
@@ -48,9 +40,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(
             f"module 'crosscut.datasets' has no attribute {name!r}; it has {', '.join(_WHERE)}"
         )
-    found = getattr(import_module(f"crosscut.datasets.{_WHERE[name]}"), name)
-    globals()[name] = found  # the next look-up does not come here
-    return found
+    function = getattr(import_module(f"crosscut.datasets.{_WHERE[name]}"), name)
+    globals()[name] = function  # later look-ups find it without __getattr__
+    return function
 
 
 def __dir__() -> list[str]:

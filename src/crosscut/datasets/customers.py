@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
-    """Make customers of a telephone company, and whether they left (``churned``: yes or no).
+    """Make customers of a telephone company, with ``churned`` (yes or no) as the target.
 
     Customers without a long contract leave when they are new, call support often or pay late. The others
-    leave when they are dissatisfied, which is known only for those who answered the survey. Some cells are
+    leave when they are dissatisfied, which is known only for customers who answered a survey. Some cells are
     missing.
 
     Examples
@@ -38,24 +38,24 @@ def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
     calls = draw.poisson(np.where(draw.random(n_rows) < 0.25, 4.0, 0.8))
     late = draw.poisson(np.where(payment == "invoice", 1.1, 0.25))
     paperless = draw.random(n_rows) < np.where(age < 55, 0.75, 0.35)
-    abroad = draw.random(n_rows) < 0.22
-    content = np.clip(np.rint(draw.normal(3.9 - 0.45 * calls.clip(0, 5), 0.9)), 1, 5)
+    international = draw.random(n_rows) < 0.22
+    satisfaction = np.clip(np.rint(draw.normal(3.9 - 0.45 * calls.clip(0, 5), 0.9)), 1, 5)
 
     monthly = contract == "monthly"
-    leaning = (
+    log_odds = (
         -2.9
         + 2.2 * (monthly & (tenure <= 10))
         + 2.4 * (monthly & (calls >= 3))
         + 1.9 * (monthly & (late >= 2))
-        + 1.7 * (content <= 2)
+        + 1.7 * (satisfaction <= 2)
         + 1.2 * ((plan == "basic") & (data > 6))
         + 0.6 * (charge > 62)
         - 0.8 * (tenure > 48)
     )
-    left = draw.random(n_rows) < 1 / (1 + np.exp(-leaning))
+    left = draw.random(n_rows) < 1 / (1 + np.exp(-log_odds))
 
-    def absent(share: float) -> np.ndarray:
-        return draw.random(n_rows) < share
+    def absent(fraction: float) -> np.ndarray:
+        return draw.random(n_rows) < fraction
 
     return pa.table(
         {
@@ -69,9 +69,9 @@ def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
             "data_gb": pa.array(data, mask=absent(0.05)),
             "support_calls": calls,
             "late_payments": late,
-            "satisfaction": pa.array(content.astype(np.int64), mask=absent(0.35)),
+            "satisfaction": pa.array(satisfaction.astype(np.int64), mask=absent(0.35)),
             "paperless": paperless,
-            "international": abroad,
+            "international": international,
             "churned": np.where(left, "yes", "no"),
         }
     )

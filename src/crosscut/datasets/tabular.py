@@ -1,4 +1,4 @@
-"""Tables with one example per row, from concepts that fit a small tree to weak signals."""
+"""Tables with one example per row, from concepts that a small tree can express to weak signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def tree_like(
     n_rows: int, n_features: int = 20, *, noise: float = 0.05, seed: int = 0
 ) -> tuple[Floats, Classes]:
-    """Make two classes separated by three pairs of thresholds; a share ``noise`` of the labels is flipped.
+    """Make two classes separated by three pairs of thresholds; a fraction ``noise`` of the labels is flipped.
 
     Examples
     --------
@@ -143,10 +143,10 @@ def decision_list(
     codes = draw.integers(0, sizes, (n_rows, n_features))
     y = np.full(n_rows, -1)
     for f in range(depth):
-        says = draw.integers(0, 2, sizes[f])
+        label = draw.integers(0, 2, sizes[f])
         if f < depth - 1:
-            says[draw.permutation(sizes[f])[: sizes[f] // 2]] = -1
-        y = np.where(y < 0, says[codes[:, f]], y)
+            label[draw.permutation(sizes[f])[: sizes[f] // 2]] = -1
+        y = np.where(y < 0, label[codes[:, f]], y)
     y = np.where(draw.random(n_rows) < noise, draw.integers(0, 2, n_rows), y)
     names = np.array([_letters(c) for c in range(20)])
     return pa.table({f"c{f}": names[codes[:, f]] for f in range(n_features)}), y
@@ -199,8 +199,8 @@ def census_like(n_rows: int, *, noise: float = 0.1, seed: int = 0) -> tuple[Floa
     X = np.empty((n_rows, 14), np.float32)
     score = np.zeros(n_rows)
     for f, size in enumerate((2, 5, 6, 7, 9, 15, 40)):
-        share = draw.dirichlet(np.full(size, 0.8))
-        codes = draw.choice(size, n_rows, p=share)
+        probability = draw.dirichlet(np.full(size, 0.8))
+        codes = draw.choice(size, n_rows, p=probability)
         X[:, f] = codes
         score += draw.normal(0.0, 0.5, size)[codes]
     for f, size in enumerate((20, 70, 90, 120, 1_000, 5_000, 20_000), 7):
@@ -214,7 +214,7 @@ def census_like(n_rows: int, *, noise: float = 0.1, seed: int = 0) -> tuple[Floa
 def imbalanced(
     n_rows: int, n_features: int = 10, *, share: float = 0.03, seed: int = 0
 ) -> tuple[Floats, Classes]:
-    """Make two classes, the rarer one with about this share of the rows, in one corner of two features.
+    """Make two classes. The rarer one has a fraction ``share`` of the rows, in one corner of two features.
 
     Examples
     --------
@@ -230,9 +230,9 @@ def imbalanced(
 
 
 def higgs_like(n_rows: int, *, seed: int = 0) -> tuple[Floats, Classes]:
-    """Make 28 columns like those of particle physics, and two classes that overlap.
+    """Make 28 columns like data of particle physics, and two classes that overlap.
 
-    21 are measured, 7 derived from them.
+    There are 21 measured columns and 7 derived from them.
     Momenta are skewed, angles uniform, tags take three values, masses are functions of several of these.
 
     Examples
@@ -259,7 +259,7 @@ def higgs_like(n_rows: int, *, seed: int = 0) -> tuple[Floats, Classes]:
         X[:, at + 3] = np.where(tagged, 1.0 + 1.2 * (draw.random(n_rows) < 0.5), 0.0)
     pairs = [(5, 9), (5, 13), (0, 3), (9, 13), (13, 17), (5, 17), (0, 5)]
     for f, (a, b) in enumerate(pairs, 21):
-        background = 1 - y  # with higher and more spread-out masses
+        background = 1 - y  # its masses are higher and vary more
         X[:, f] = np.sqrt(X[:, a] * X[:, b]) * draw.lognormal(0.15 * background, 0.25 + 0.15 * background)
     return X, y
 

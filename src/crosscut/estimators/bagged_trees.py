@@ -1,4 +1,4 @@
-"""Bagging: trees from bootstrap samples, grown together and validated on the rows each leaves out."""
+"""Bagging: trees of bootstrap samples, grown together and validated on their out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
     n_trees : int
         Number of trees.
     max_samples : float
-        Size of a bootstrap sample, as a share of the rows.
+        Size of a bootstrap sample, as a fraction of the rows.
     n_jobs : int, optional
         Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
@@ -62,8 +62,8 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
     oob_score_ : float
         Accuracy, or R², of the out-of-bag predictions.
     oob_predictions_ : array
-        Prediction of each row by the trees that have not seen it; NaN (classes: None, as objects) for rows in
-        every sample.
+        Prediction of each row by the trees whose sample lacks it. Rows in every sample have NaN; for classes
+        they have None, in an array of objects.
     oob_probabilities_ : array
         Out-of-bag class probabilities (classification only).
     classes_ : array
@@ -108,7 +108,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         if not isinstance(self.n_trees, (int, np.integer)) or self.n_trees < 1:
             raise ValueError(f"n_trees must be a positive integer, but {self.n_trees!r} was given")
         if not 0 < self.max_samples <= 1:
-            raise ValueError(f"max_samples must be a share of the rows, but {self.max_samples!r} was given")
+            raise ValueError(f"max_samples must be a fraction in (0, 1], but {self.max_samples!r} was given")
         model = without_folds(self._template(), n_jobs=self.n_jobs)
         read_table(self, X, reset=True)
         data = TrainingSet.read(model, X, y, sample_weight)
@@ -133,13 +133,13 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
     @property
     def oob_predictions_(self) -> NDArray[Any]:
-        """Prediction of each row by the trees that have not seen it; None or NaN for rows in every sample."""
+        """Prediction of each row by the trees whose sample lacks it; None or NaN for rows in every sample."""
         out_of_bag = fit_of(self).validated("oob_predictions_")
         if out_of_bag.classes is None:
             return out_of_bag.values[:, 0]
         seen = out_of_bag.times_held_out > 0
         predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
-        predictions[seen] = self.classes_[self._decided(out_of_bag.values[seen])]
+        predictions[seen] = self.classes_[self._codes(out_of_bag.values[seen])]
         return predictions
 
     @property
@@ -147,14 +147,14 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """Accuracy, or R², of ``oob_predictions_``."""
         out_of_bag = fit_of(self).validated("oob_score_")
         seen = out_of_bag.times_held_out > 0
-        y, said = out_of_bag.y[seen], out_of_bag.values[seen]
+        y, values = out_of_bag.y[seen], out_of_bag.values[seen]
         if out_of_bag.classes is None:
-            return r_squared(y, said[:, 0])
-        return accuracy(y, self._decided(said))
+            return r_squared(y, values[:, 0])
+        return accuracy(y, self._codes(values))
 
     @property
     def oob_probabilities_(self) -> NDArray[np.float64]:
-        """Class probabilities of each row from the trees that have not seen it (classification only)."""
+        """Class probabilities of each row by the trees whose sample lacks it (classification only)."""
         fit = fit_of(self)
         return fit.validated("oob_probabilities_").values[:, : len(fit.known_classes)]
 
@@ -167,12 +167,12 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """Return the average of the leaf values that each row reaches."""
         value, nodes = self._reached(X)
         total = np.zeros((nodes.shape[1], value.shape[1]))
-        for of_tree in nodes:
-            total += value[of_tree]
+        for leaves in nodes:
+            total += value[leaves]
         return total / len(nodes)
 
-    def _decided(self, probability: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the code of the most probable class of each row, or with ``loss`` of the cheapest."""
+    def _codes(self, probability: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the code of each row's most probable class; with ``loss``, of the class of least cost."""
         loss = self.forest_.packed.loss
         return np.asarray(
             probability.argmax(axis=1) if loss is None else expected(probability, loss).argmin(axis=1)
@@ -197,7 +197,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         values = self._values(X)
         if not is_classifier(self):
             return values[:, 0]
-        return np.asarray(self.classes_[self._decided(values)])
+        return np.asarray(self.classes_[self._codes(values)])
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
@@ -212,9 +212,9 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
     @available_if(_regresses)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
-        """Return an interval of each row's target, from the trees that have not drawn a training row.
+        """Return a prediction interval for each row.
 
-        This is the jackknife+ after the bootstrap (Kim, Xu and Barber 2020): it covers at least 2 · level - 1
+        This is the jackknife+-after-bootstrap (Kim, Xu and Barber 2020). It covers at least 2 · level - 1
         of the time, and about ``level`` in practice. Time and memory grow with training rows times rows of X.
 
         Parameters
@@ -222,12 +222,12 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         X : array or frame (rows, columns)
             Rows to predict.
         level : float
-            How often intervals are to cover, between 0 and 1.
+            Coverage of the intervals, between 0 and 1.
 
         Returns
         -------
         float64 array (rows, 2)
-            The low and the high end; infinite if there are too few rows for the level.
+            Lower and upper bound; infinite if there are too few rows for the level.
         """
         out_of_bag = fit_of(self).validated("predict_interval()")
         value, nodes = self._reached(X)
@@ -235,7 +235,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
-        """Return the classes that each row may have, from the trees that have not drawn a training row.
+        """Return the prediction set of each row: the classes that cannot be ruled out.
 
         Parameters
         ----------
@@ -284,12 +284,12 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """Return a fitted ``RandomForestClassifier`` or ``RandomForestRegressor`` of the same trees.
 
         It makes the same predictions, for SHAP, ONNX converters and other tools that read scikit-learn's
-        forests. It does not know which rows its trees have drawn.
+        forests. It does not know the samples of its trees.
 
         Raises
         ------
         ValueError
-            If a tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
+            If a tree has a nominal test or uses ``loss``, which scikit-learn's trees cannot express.
         """
         from sklearn import ensemble, tree
 
@@ -297,14 +297,16 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         name = "Regressor" if fit.classes is None else "Classifier"
         one, all_trees = getattr(tree, f"DecisionTree{name}"), getattr(ensemble, f"RandomForest{name}")
         shared = sklearn_parameters(self._template())
-        own = {"max_features": None, "max_samples": self.max_samples, "random_state": self.random_state}
-        model = all_trees(self.n_trees, **shared | own)
+        forest = {"max_features": None, "max_samples": self.max_samples, "random_state": self.random_state}
+        model = all_trees(self.n_trees, **shared | forest)
         model.n_features_in_, model.n_outputs_ = self.n_features_in_, 1
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
         if fit.classes is not None:
             model.classes_, model.n_classes_ = fit.classes, len(fit.classes)
-            classes = np.arange(float(model.n_classes_))  # its trees are fitted to the codes of classes
+            classes = np.arange(
+                float(model.n_classes_)
+            )  # scikit-learn fits the trees of a forest to class codes
         model.estimator_ = one()
         model.estimators_ = [
             fit_sklearn(one(**shared), grown, self.n_features_in_, classes, fit.schema.names)
@@ -317,7 +319,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        own = get_tags(self._template())
+        tree_tags = get_tags(self._template())
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
-            setattr(tags, name, getattr(own, name))
+            setattr(tags, name, getattr(tree_tags, name))
         return tags

@@ -29,7 +29,7 @@ class BootstrapError:
     Attributes
     ----------
     training : float
-        Error of the final tree on its own training rows.
+        Error of the final tree on its training rows.
     leave_one_out : float
         Error of the bootstrap trees on rows outside their samples, averaged row by row.
     no_information : float
@@ -105,15 +105,15 @@ def bootstrap_error(
     if not seen.any():
         raise ValueError(f"n_trees={n_trees}: every row is in every bootstrap sample; use more trees")
     of_row = np.bincount(cv.rows, loss, minlength=n_rows)[seen] / times[seen]
-    own = prediction[apply(forest.packed.only(0), data.matrix)[0]]
-    training = float(_loss(target.values, own, target.n_classes).mean())
+    predicted = prediction[apply(forest.packed.only(0), data.matrix)[0]]
+    training = float(_loss(target.values, predicted, target.n_classes).mean())
     return _combine(
-        training, float(of_row.mean()), _no_information(target.values, own, target.n_classes), n_trees
+        training, float(of_row.mean()), _no_information(target.values, predicted, target.n_classes), n_trees
     )
 
 
 def _combine(training: float, left_out: float, no_information: float, n_trees: int) -> BootstrapError:
-    """Equations 27 to 32 of Efron & Tibshirani (1997)."""
+    """Combine the errors by equations 27 to 32 of Efron & Tibshirani (1997)."""
     bounded = min(left_out, no_information)
     overfits = bounded > training
     overfitting = (bounded - training) / (no_information - training) if overfits else 0.0
@@ -133,8 +133,8 @@ def _loss(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> NDArray[
 
 
 def _no_information(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> float:
-    """Mean loss over all pairs of a target and a prediction."""
+    """Return the mean loss over all pairs of a target and a prediction."""
     if n_classes:
-        share, predicted = (np.bincount(v, minlength=n_classes) / len(y) for v in (y, prediction))
-        return float(np.sum(share * (1 - predicted)))
+        actual, predicted = (np.bincount(v, minlength=n_classes) / len(y) for v in (y, prediction))
+        return float(np.sum(actual * (1 - predicted)))
     return float(np.var(y) + np.var(prediction) + (y.mean() - prediction.mean()) ** 2)

@@ -1,4 +1,4 @@
-"""What the classifier and the regressor have in common: a fit and its attributes."""
+"""The base class of TreeClassifier and TreeRegressor: parameters, fit, attributes and exports."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
 
-@dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
+@dataclass(kw_only=True, eq=False, repr=False)  # scikit-learn reads the parameters from __init__
 class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  # untyped
     """A decision tree that is grown together with the trees of its cross-validation."""
 
@@ -107,12 +107,12 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
 
     @property
     def ccp_alpha_(self) -> float:
-        """The cost complexity at which the final tree is pruned."""
+        """The cost-complexity parameter of the final tree."""
         return fit_of(self).alpha
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each column in the decrease of impurity, as in scikit-learn."""
+        """Impurity-based importance of each column, as in scikit-learn."""
         return importances(self.forest_.packed.only(0), criterion_of(self.criterion), self.n_features_in_)
 
     def get_depth(self) -> int:
@@ -123,7 +123,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         """Return the number of leaves."""
         return self.tree_.n_leaves
 
-    # rows and the nodes they visit
+    # routing of rows
 
     def _leaves(self, X: TableLike) -> NDArray[np.int32]:
         fit = fit_of(self)
@@ -173,14 +173,16 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     def _nested_interval(self, level: float, measure: Scoring, *data: Any) -> tuple[float, float]:
         if is_name(measure, "auc") or (measure is None and self.scoring is not None):
             raise ValueError(
-                "method='nested' needs a mean over rows or R², but the score is a mean over folds; give a "
+                "method='nested' needs a mean over rows or R², but the score is a mean over folds; pass a "
                 "measure, for example 'accuracy' or 'r2'"
             )
         if data[0] is None:
-            raise ValueError("method='nested' grows trees that leave out two folds: give X and y of the fit")
+            raise ValueError(
+                "method='nested' grows trees that leave out two folds; pass the X and y of the fit"
+            )
         return nested_interval(self, TrainingSet.read(self, *data), level, measure)
 
-    # the tree in other forms
+    # exports
 
     def to_text(self, *, decimals: int = 2, weights: bool = False) -> str:
         """Return the tree as text, one line per test and leaf (like scikit-learn's ``export_text``).
@@ -188,7 +190,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         Parameters
         ----------
         decimals : int
-            Digits after the decimal point; thresholds get more where they need them to decide alike.
+            Digits after the decimal point. Thresholds get more digits where rounding would change a decision.
         weights : bool
             Also show the class weights at the leaves.
         """
@@ -217,13 +219,13 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         Parameters
         ----------
         dialect : {"duckdb", "sqlite", "postgresql"}
-            The database it is for. SQLite keeps dates as text, which has to be ISO's.
+            The database system. SQLite stores dates as text, which must be in ISO format.
         """
         fit = fit_of(self)
         return tree_sql(fit.final, fit.schema, fit.classes, dialect)
 
     def to_python(self) -> str:
-        """Return the source of a function ``predict(row)`` that needs nothing but Python.
+        """Return the source of a function ``predict(row)`` in plain Python.
 
         A row maps the names of columns to values; None, NaN and an absent column are missing values.
         """
@@ -231,7 +233,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return tree_python(fit.final, fit.schema, fit.classes)
 
     def to_onnx(self) -> Any:
-        """Return the tree as an ONNX model; ``crosscut.forest.export.onnx`` says what goes in and out.
+        """Return the tree as an ONNX model; ``crosscut.forest.export.onnx`` documents its inputs and outputs.
 
         It needs the extra ``crosscut[onnx]``; ``onnx.save(model.to_onnx(), "tree.onnx")`` writes a file.
         """
@@ -246,7 +248,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         Raises
         ------
         ValueError
-            If the tree has a nominal test or predicts by ``loss``, which scikit-learn's trees cannot express.
+            If the tree has a nominal test or uses ``loss``, which scikit-learn's trees cannot express.
         """
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -257,7 +259,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             model.feature_names_in_ = self.feature_names_in_
         return fit_sklearn(model, fit.final, self.n_features_in_, fit.classes, fit.schema.names)
 
-    # pictures and pages; imports are inside, so that they are optional
+    # plots and reports; they are imported on use because their dependencies are optional
 
     def plot(self, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
         """Draw the final tree with class bars and counts.
@@ -267,12 +269,12 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         ax : matplotlib Axes, optional
             Where to draw; by default new axes as large as the tree needs.
         max_depth : int, optional
-            Levels to draw; by default all, or as many as can be read.
+            Levels to draw; by default all, or as many as stay readable.
 
         Returns
         -------
         Axes
-            ``ax.figure.savefig("tree.svg")`` writes it. ``crosscut.plot`` has more pictures.
+            ``ax.figure.savefig("tree.svg")`` writes it. ``crosscut.plot`` has more plots.
         """
         from crosscut.plot import plot_tree
 
@@ -281,31 +283,31 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     def plot_forest(
         self, *, ax: Axes | None = None, max_depth: int | None = None, collapse: bool = True
     ) -> Axes:
-        """Draw the trees of all folds in one picture: shared tests, forks, and which folds go where.
+        """Draw the trees of all folds in one plot: shared tests, forks, and the folds of each branch.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default new axes as large as the forest needs.
         max_depth : int, optional
-            Levels to draw; by default as many as can be read.
+            Levels to draw; by default as many as stay readable.
         collapse : bool
-            Draw each part on which all trees agree down to the last leaf as one box.
+            Draw each subtree that is the same in all trees as one box.
         """
         from crosscut.plot import plot_forest
 
         return plot_forest(self, ax=ax, max_depth=max_depth, collapse=collapse)
 
     def report(self, path: str | PathLike[str], *, X: TableLike = None, target: str | None = None) -> None:
-        """Write an HTML page about the tree and its error, for readers who did not fit it; works offline.
+        """Write an HTML report on the tree and its error, which works offline.
 
         Parameters
         ----------
         path : path
             The file to write.
         X : array or frame (rows, columns), optional
-            The training rows. With them the page shows how each column goes with the target, the values of
-            the rows that are most wrong, and trees that are larger than the chosen one.
+            The training rows. With them the page shows charts of each column and the target, the values of
+            the rows with the largest errors, and trees that are larger than the chosen one.
         target : str, optional
             Name of the target; by default the name of ``y``.
         """
@@ -343,13 +345,13 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             grow_trees(self, data, tasks)
         return time.process_time() - start
 
-    # in notebooks: scikit-learn's view of the parameters, and below it the tree and its error
+    # notebooks show scikit-learn's view of the parameters, and below it the tree and its error
 
     def _repr_html_(self) -> str:
         from crosscut.report import notebook_html
 
-        shown: str = super()._repr_html_()
-        return shown + notebook_html(self.fit_) if hasattr(self, "fit_") else shown
+        html: str = super()._repr_html_()
+        return html + notebook_html(self.fit_) if hasattr(self, "fit_") else html
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -1,4 +1,4 @@
-"""Importance of a column: what the cross-validated score loses without it."""
+"""Drop-column importance: the loss in cross-validated score without a column."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def drop_importance(
     >>> from sklearn.datasets import load_iris
     >>> from crosscut import TreeClassifier, drop_importance
     >>> data = load_iris(as_frame=True)
-    >>> found = drop_importance(TreeClassifier(max_depth=3), data.data, data.target)
-    >>> found.names[found.importance.argmax()]
+    >>> result = drop_importance(TreeClassifier(max_depth=3), data.data, data.target)
+    >>> result.names[result.importance.argmax()]
     'petal width (cm)'
     """
     model = without_folds(tree)

@@ -1,4 +1,4 @@
-"""Reading and writing the model files of trees."""
+"""Read and write the model files of trees."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _check_shape_of_tree(packed: Packed, t: int) -> None:
     parent[children] = owner
     size = [1] * n_nodes
     above = parent.tolist()
-    for node in range(n_nodes - 1, 0, -1):  # children before parents, as numbers grow downwards
+    for node in range(n_nodes - 1, 0, -1):  # children before parents: numbers grow downwards
         size[above[node]] += size[node]
     sizes = np.array(size)
     is_first = np.zeros(len(children), bool)
@@ -233,8 +233,8 @@ def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
 
 def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64] | None:
     scores = arrays.get("scores")
-    sound = scores is None or (scores.shape == (n_folds,) and scores.dtype == np.float64)
-    need(sound, "there must be one score per fold")
+    valid = scores is None or (scores.shape == (n_folds,) and scores.dtype == np.float64)
+    need(valid, "there must be one score per fold")
     return scores
 
 
@@ -248,19 +248,19 @@ def _validation(
     held_out, y = read_held_out(arrays, is_leaf, classes)
     weights = read_weights(arrays, len(y))
     scores = _scores(arrays, packed.n_trees - 1)
-    found = TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
-    found.groups = read_groups(arrays, len(y))
-    return found
+    validation = TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
+    validation.groups = read_groups(arrays, len(y))
+    return validation
 
 
 def _pruning_table(arrays: dict[str, NDArray[Any]], by: Measure) -> PruningTable | None:
     if "pruning_alpha" not in arrays:
         return None
     length = len(arrays["pruning_alpha"])
-    unknown = np.full(length, np.nan)  # in files of earlier versions
+    unknown = np.full(length, np.nan)  # earlier versions do not store it
     columns: dict[str, Any] = {name: arrays[f"pruning_{name}"] for name in COLUMNS if name != "paired_error"}
-    sound = all(column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values())
+    valid = all(column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values())
     columns["paired_error"] = paired = arrays.get("pruning_paired_error", unknown)
-    sound = sound and paired.shape == (length,) and not np.any(np.isinf(paired))
-    need(length and sound, "the pruning table is wrong")
+    valid = valid and paired.shape == (length,) and not np.any(np.isinf(paired))
+    need(length and valid, "the pruning table is wrong")
     return PruningTable(**columns, by=by)

@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree classifier, cross-validated as part of ``fit``.
 
-    ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
-    On data without ties they are the trees of scikit-learn.
+    ``fit`` grows the final tree and the trees of the folds together, for little more than the cost of one.
+    On data without ties the trees are the same as scikit-learn's.
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "gain_ratio"}
-        The quality of a test.
+        The split criterion.
     splits : {"binary", "multiway"}
         How nominal columns are split: into two sets of categories, or one branch per category.
     max_depth : int, optional
         Maximum depth.
     min_samples_split, min_samples_leaf : int or float
-        Minimum number (or share) of rows to split a node, and in each leaf.
+        Minimum number (or fraction) of rows to split a node, and in each leaf.
     min_impurity_decrease : float
-        Minimum decrease of impurity by a split, weighted by the share of the rows.
+        Minimum decrease of impurity by a split, weighted by the fraction of rows.
     ccp_alpha : float
         Minimal cost-complexity pruning of all trees.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     max_bins : int, optional
-        Try only this many quantiles of each numeric column as thresholds: faster, but approximate. They are
-        quantiles of all rows, so they depend on the values (never the labels) of held-out rows.
+        Use at most this number of quantile bins per numeric column: faster, but approximate. The quantiles
+        are those of all rows, so they depend on the values (never the labels) of held-out rows.
     cv : int, splitter, iterable of (train, test), or None
         An integer is the number of stratified folds, shuffled first if ``random_state`` is given. None grows
         the final tree only.
@@ -52,17 +52,17 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
         standard error of it (``pruning_table_``). The folds then help to choose the size, so their score is
         slightly optimistic; use ``nested_cross_validate`` for an unbiased one. "pessimistic" is C4.5's
-        pruning of each tree by itself.
+        pruning of each tree separately.
     prune_by : {"impurity", "error", "loss"}
-        What ``prune`` and ``ccp_alpha`` weigh against the number of leaves: the criterion, as in
-        scikit-learn; wrong classes, as in CART and rpart; or their cost.
+        What ``prune`` and ``ccp_alpha`` trade against the number of leaves: the criterion, as in
+        scikit-learn; the error rate, as in CART and rpart; or the cost given by ``loss``.
     loss : dict, array (classes,) or array (classes, classes), optional
-        Costs, for ``prune_by="loss"``: of giving a row of a class another one (a class that a dict does not
-        name costs 1), or of each predicted class (columns) for rows of each class (rows). Leaves predict the
-        class of least expected cost, and the pruning table has mean costs. Tests are chosen by ``criterion``
-        all the same; ``class_weight`` changes them, too.
+        Costs, for ``prune_by="loss"``. A dict or vector has the cost of misclassifying a row of each class
+        (1 for classes that a dict does not name). A matrix has the cost of each predicted class (columns) for
+        each actual class (rows). Leaves predict the class of least expected cost, and the pruning table has
+        mean costs. Splits are still chosen by ``criterion``; ``class_weight`` changes them, too.
     scoring : str or callable, optional
-        What ``cv_scores_`` measure, by default accuracy.
+        The score in ``cv_scores_``; by default accuracy.
     n_jobs : int, optional
         Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
@@ -75,18 +75,18 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
     tree_ : Tree
         The final tree, grown on all rows.
     forest_ : Forest
-        All trees; ``forest_.sharing`` tells what they have in common, ``forest_.levels`` counts their nodes
-        and tests.
+        All trees. ``forest_.sharing`` has the nodes that they share, ``forest_.levels`` the number of nodes
+        and tests by level.
     cv_trees_ : tuple of Tree
         The trees of the folds.
     cv_predictions_, cv_probabilities_ : arrays
-        Prediction for each row by the tree that holds it out.
+        Prediction for each row by the tree trained without it.
     cv_scores_, cv_score_, cv_standard_error_
         Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     pruning_table_ : PruningTable
         Cross-validated error of every pruning.
     ccp_alpha_ : float
-        The cost complexity at which ``tree_`` is pruned.
+        The cost-complexity parameter of ``tree_``.
     fit_ : Fit
         All results of the fit.
 
@@ -105,7 +105,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
     loss: Any = None
 
     cv_probabilities_ = Validated(
-        "values", "Class probabilities for every row from the tree that holds it out."
+        "values", "Class probabilities for every row by the tree trained without it."
     )
 
     @property
@@ -119,7 +119,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         return len(self.classes_)
 
     def predict(self, X: TableLike) -> NDArray[Any]:
-        """Return the most probable class of each row of X, or with ``loss`` the cheapest.
+        """Return the most probable class of each row of X; with ``loss``, the class of least expected cost.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         return predictions(self.tree_, self.classes_)[leaf]
 
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Return the class probabilities of each row of X: the shares of the classes in its leaf.
+        """Return the class probabilities of each row of X: the class proportions of its leaf.
 
         Parameters
         ----------

@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree regressor, cross-validated as part of ``fit``.
 
-    ``fit`` grows the final tree together with the trees of the folds, for little more than the cost of one.
-    On data without ties they are the trees of scikit-learn.
+    ``fit`` grows the final tree and the trees of the folds together, for little more than the cost of one.
+    On data without ties the trees are the same as scikit-learn's.
 
     Parameters
     ----------
     criterion : {"squared_error"}
-        The quality of a test.
+        The split criterion.
     splits : {"binary", "multiway"}
         How nominal columns are split: into two sets of categories, or one branch per category.
     max_depth : int, optional
         Maximum depth.
     min_samples_split, min_samples_leaf : int or float
-        Minimum number (or share) of rows to split a node, and in each leaf.
+        Minimum number (or fraction) of rows to split a node, and in each leaf.
     min_impurity_decrease : float
-        Minimum decrease of variance by a split, weighted by the share of the rows.
+        Minimum decrease of variance by a split, weighted by the fraction of rows.
     ccp_alpha : float
         Minimal cost-complexity pruning of all trees.
     max_bins : int, optional
-        Try only this many quantiles of each numeric column as thresholds: faster, but approximate. They are
-        quantiles of all rows, so they depend on the values (never the targets) of held-out rows.
+        Use at most this number of quantile bins per numeric column: faster, but approximate. The quantiles
+        are those of all rows, so they depend on the values (never the targets) of held-out rows.
     cv : int, splitter, iterable of (train, test), or None
         An integer is the number of folds, shuffled first if ``random_state`` is given. None grows the final
         tree only.
@@ -46,7 +46,7 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
         Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
         standard error of it (``pruning_table_``).
     scoring : str or callable, optional
-        What ``cv_scores_`` measure, by default R².
+        The score in ``cv_scores_``; by default R².
     n_jobs : int, optional
         Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
@@ -57,18 +57,18 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
     tree_ : Tree
         The final tree, grown on all rows.
     forest_ : Forest
-        All trees; ``forest_.sharing`` tells what they have in common, ``forest_.levels`` counts their nodes
-        and tests.
+        All trees. ``forest_.sharing`` has the nodes that they share, ``forest_.levels`` the number of nodes
+        and tests by level.
     cv_trees_ : tuple of Tree
         The trees of the folds.
     cv_predictions_ : array
-        What the tree that holds a row out predicts for it.
+        Prediction for each row by the tree trained without it.
     cv_scores_, cv_score_, cv_standard_error_
         Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     pruning_table_ : PruningTable
         Cross-validated error of every pruning.
     ccp_alpha_ : float
-        The cost complexity at which ``tree_`` is pruned.
+        The cost-complexity parameter of ``tree_``.
     fit_ : Fit
         All results of the fit.
 

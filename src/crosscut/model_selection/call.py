@@ -1,4 +1,4 @@
-"""The arguments of a drop-in, checked in scikit-learn's order and made ready to grow."""
+"""The arguments of a drop-in function, checked in scikit-learn's order and prepared for growing."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from crosscut.model_selection.candidates import Candidate
     from crosscut.typing import ColumnLike, CrossValidation, Scorer, Scoring, TableLike
 
-# training rows of the splits of one growth: leave-one-out on 20,000 rows is grown 1,000 trees at a time
+# training rows of all splits grown together: leave-one-out on 20,000 rows grows 1,000 trees at a time
 ROWS_AT_ONCE = 20_000_000
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def drop_in(function: Any) -> Callable[[F], F]:
-    """Make a function that is shared where it can be, and else left to ``function`` with a warning.
+    """Decorate a function that grows trees together; if it cannot, call scikit-learn's ``function`` and warn.
 
-    Both take the same arguments. They are checked as scikit-learn checks those of its own ``function``.
+    Both functions take the same arguments, which are checked as scikit-learn checks them.
     """
 
     def decorate(shared: F) -> F:
@@ -53,17 +53,17 @@ def drop_in(function: Any) -> Callable[[F], F]:
 
         @wraps(shared)
         def called(*arguments: Any, **options: Any) -> Any:
-            given = signature.bind(*arguments, **options).arguments
-            given["cv"] = as_list(given.get("cv"))
+            bound = signature.bind(*arguments, **options).arguments
+            bound["cv"] = as_list(bound.get("cv"))
             try:
-                return shared(**given)
-            except NotShared as found:
-                reason = found
-            # outside of the handler: errors of the user's own are not raised "during handling" of it
+                return shared(**bound)
+            except NotShared as error:
+                reason = error
+            # outside of the handler, so that tracebacks of the user's errors do not mention NotShared
             warn_delegated(shared.__name__, reason)
             if reason.splits is not None:
-                given["cv"] = reason.splits
-            return function(**given)
+                bound["cv"] = reason.splits
+            return function(**bound)
 
         constraints = getattr(function, "_skl_parameter_constraints", None)
         if constraints is None:
@@ -76,13 +76,13 @@ def drop_in(function: Any) -> Callable[[F], F]:
 
 
 def as_list(cv: CrossValidation) -> CrossValidation:
-    """Return ``cv``, as a list if it is an iterator: it may be needed twice."""
+    """Return ``cv``; an iterator becomes a list, because it may be needed twice."""
     return list(cv) if isinstance(cv, Iterator) and not hasattr(cv, "split") else cv
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """What a drop-in was asked: rows, splitter, scorer, and which extra arguments go where."""
+    """The checked arguments of a drop-in: rows, splitter, scorer, and routed metadata."""
 
     estimator: BaseEstimator
     X: TableLike
@@ -124,31 +124,31 @@ class Call:
         read_splits: Callable[[list[tuple[Any, Any]]], Splits],
         read: tuple[list[Candidate], list[Any]] | None = None,
     ) -> Grown:
-        """Grow the trees of all candidates on what ``read_splits`` makes of the splitter's pairs.
+        """Grow the trees of all candidates on the splits that ``read_splits`` makes of the splitter's pairs.
 
-        ``read`` is what `read_estimator` returned for the same candidates, if it was called already.
+        ``read`` is the result of `read_estimator` for the same candidates, if it was called already.
         """
-        # Read before splitting: what forbids sharing is then known before the splitter draws random numbers.
+        # Before splitting: if the trees cannot be shared, the splitter must not have drawn random numbers.
         if read is None:
             read = read_estimator(self.estimator, candidates, self.examples)
-        given = list(self._pairs())
+        pairs = list(self._pairs())
         try:
-            return self._grow(candidates, read, read_splits(given))
+            return self._grow(candidates, read, read_splits(pairs))
         except NotShared as reason:
-            reason.splits = given
+            reason.splits = pairs
             raise
 
     def grow_parts(self) -> Iterator[Grown]:
-        """Grow the estimator's trees on all splits, so many splits at a time as fit in memory."""
+        """Grow the estimator's trees on all splits, in parts of at most ``ROWS_AT_ONCE`` training rows."""
         read = read_estimator(self.estimator, [{}], self.examples)
         pairs = self._pairs()
         size = max(BLOCK, ROWS_AT_ONCE // self.examples.n_rows)
         first = True
-        while given := list(islice(pairs, size)):
+        while part := list(islice(pairs, size)):
             try:
-                grown = self._grow([{}], read, Splits.of(given, self.examples.n_rows))
+                grown = self._grow([{}], read, Splits.of(part, self.examples.n_rows))
             except NotShared as reason:
-                reason.splits = [*given, *pairs] if first else self.cv
+                reason.splits = [*part, *pairs] if first else self.cv
                 raise
             first = False
             yield grown
@@ -166,10 +166,7 @@ class Call:
         return iter(self.cv.split(self.X, self.y, **self.routed.splitter.split))
 
     def _grow(
-        self,
-        candidates: Sequence[Mapping[str, Any]],
-        read: tuple[list[Candidate], list[Any]],
-        splits: Splits,
+        self, candidates: Sequence[Mapping[str, Any]], read: tuple[list[Candidate], list[Any]], splits: Splits
     ) -> Grown:
         fit_params = self.routed.estimator.fit
         return Grown.of(self.estimator, candidates, *read, self.examples, splits, fit_params)
@@ -207,7 +204,7 @@ def route(
     try:
         return process_routing(router, "fit", **params)
     except UnsetMetadataPassedError as error:
-        # the user called the function, not a fit
+        # the message names the function that the user called
         raise UnsetMetadataPassedError(
             message=str(error).replace(f"{owner}.fit", owner),
             unrequested_params=error.unrequested_params,
@@ -231,15 +228,13 @@ def print_fits(
         progress = f" {s + 1}/{n_splits}" if numbered and verbose > 2 else ""
         if numbered and verbose > 9:
             progress += f"; {k // n_splits + 1}/{len(candidates)}"
-        said = (
-            "" if candidate is None else ", ".join(f"{name}={candidate[name]}" for name in sorted(candidate))
-        )
-        said += ";" if said else ""
+        text = ", ".join(f"{name}={value}" for name, value in sorted((candidate or {}).items()))
+        text += ";" if text else ""
         if verbose > 2:
-            said += _scores(result)
-        said += f" total time={short_format_time(result['fit_time'] + result['score_time'])}"
+            text += _scores(result)
+        text += f" total time={short_format_time(result['fit_time'] + result['score_time'])}"
         start = f"[CV{progress}] END "
-        print(f"{start}{'.' * (80 - len(start) - len(said))}{said}")  # noqa: T201 - what verbose asks for
+        print(f"{start}{'.' * (80 - len(start) - len(text))}{text}")  # noqa: T201 - verbose output
 
 
 def _scores(result: Mapping[str, Any]) -> str:

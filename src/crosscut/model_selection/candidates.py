@@ -1,4 +1,4 @@
-"""A candidate's parameters: what needs trees of its own, and what only makes larger trees smaller."""
+"""Parameters of candidates: the settings that need separate trees, and the limits that only prune them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 class DelegationWarning(UserWarning):
-    """The call was handed to scikit-learn, which fits tree after tree; the message names the reason."""
+    """The call was delegated to scikit-learn, which fits one tree at a time; the message names the reason."""
 
 
-class NotShared(Exception):  # noqa: N818 - it is a reason, not an error: the caller delegates
-    """Raised with the reason why the trees of a call cannot be grown together."""
+class NotShared(Exception):  # noqa: N818 - not an error: the caller delegates
+    """The reason why the trees of a call cannot be grown together."""
 
-    splits: Any = None  # if the splitter was already asked: a generator must not be asked again
+    splits: Any = None  # the pairs, if the splitter has run: a generator runs only once
 
 
 def warn_delegated(function: str, reason: NotShared) -> None:
-    """Warn once, at the caller's line, that ``function`` is left to scikit-learn."""
+    """Warn once, at the caller's line, that ``function`` is delegated to scikit-learn."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in {"crosscut", "sklearn"}:
         frame, level = frame.f_back, level + 1
@@ -45,21 +45,21 @@ def warn_delegated(function: str, reason: NotShared) -> None:
 
 
 def refuse_callbacks(*estimators: BaseEstimator) -> None:
-    """Refuse scikit-learn's callbacks: they are told about every single fit, and there are none."""
+    """Refuse scikit-learn's callbacks, which expect one call per fit."""
     steps = [step for estimator in estimators for _, step in getattr(estimator, "steps", [])]
     if any(getattr(estimator, "_skl_callbacks", None) for estimator in [*estimators, *steps]):
         raise NotShared("callbacks are called for every fit")
 
 
-# scikit-learn's limit: what is no more impure than this is a leaf. Growth splits until targets are equal, so
-# this is one more limit (it matters only where targets are told apart by less than 1.5e-8).
+# scikit-learn does not split nodes with at most this impurity. The core splits until targets are equal, so it
+# needs this limit, too. It matters only if targets differ by less than 1.5e-8.
 PURE = 2.220446049250313e-16
-# the criteria that are grown here, by scikit-learn's names, too
+# the criteria of the core, also under scikit-learn's names
 CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | {
     "log_loss": "entropy",
     "squared_error": "variance",
 }
-# parameters that must keep this value, and what another value would ask for
+# parameters that must have this value, and the effect of another value
 FIXED = {
     "splitter": ("best", "draws thresholds at random"),
     "monotonic_cst": (None, "constrains the leaf values"),
@@ -70,28 +70,28 @@ FIXED = {
 
 
 class Setting(NamedTuple):
-    """What needs trees of its own; all candidates of a setting are inside one tree per training set."""
+    """Parameters that need separate trees. One tree per training set contains all candidates of a setting."""
 
     growth: Growth
     max_bins: int | None
     class_weight: ClassWeight  # hashable form: None, "balanced" or sorted items
     min_samples_leaf: int | float
-    min_samples_split: float | None  # only a share: its number of rows is not the same for all trees
-    min_impurity: float  # what is no more impure than this is not split
+    min_samples_split: float | None  # only a fraction: its number of rows differs between trees
+    min_impurity: float  # nodes with at most this impurity are not split
 
 
 class Candidate(NamedTuple):
-    """One choice of parameters: its setting, and where it stops in the setting's trees."""
+    """One choice of parameters: its setting, and the limits that prune the setting's trees."""
 
     setting: Setting
     limits: Limits
     ccp_alpha: float = 0.0
     max_leaf_nodes: int | None = None
-    steps: int = 0  # of a pipeline: which choice of the steps before the tree
+    steps: int = 0  # index of the pipeline's steps before the tree
 
 
 def is_scikit(estimator: BaseEstimator) -> bool:
-    """Whether the estimator is one of scikit-learn's two trees, and no subclass that may behave otherwise."""
+    """Whether the estimator is one of scikit-learn's two trees; subclasses may behave differently."""
     return type(estimator) in {DecisionTreeClassifier, DecisionTreeRegressor}
 
 
@@ -101,7 +101,7 @@ def tree_of(estimator: BaseEstimator) -> BaseEstimator:
 
 
 def check_estimator(estimator: BaseEstimator) -> None:
-    """Refuse what is neither a tree that can be grown here nor a pipeline that ends in one."""
+    """Refuse estimators other than supported trees and pipelines that end in one."""
     tree = tree_of(estimator)
     ours = type(tree).__module__.partition(".")[0] == "crosscut"
     if not (is_scikit(tree) or (ours and type(tree).__name__ in {"TreeClassifier", "TreeRegressor"})):
@@ -120,10 +120,8 @@ def read_candidates(
 ) -> list[Candidate]:
     """Read each candidate, or raise :class:`NotShared` naming the parameter that forbids sharing.
 
-    ``weighted`` says whether rows have weights of their own.
-
-    Values that the estimator itself refuses are left to scikit-learn, which knows how a failing fit is
-    reported.
+    ``weighted`` says whether rows have weights. Invalid values raise it too: scikit-learn reports the failing
+    fits.
     """
     scratch = clone(estimator)
     default = scratch.get_params(deep=False)
@@ -144,9 +142,9 @@ def read_candidates(
 
 def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool, weighted: bool) -> Candidate:
     for name, (value, consequence) in FIXED.items():
-        given = params.get(name, value)
-        if given is not value and (value is None or given != value):
-            raise NotShared(f"{name}={given!r} {consequence}")
+        actual = params.get(name, value)
+        if actual is not value and (value is None or actual != value):
+            raise NotShared(f"{name}={actual!r} {consequence}")
     features = params.get("max_features")
     if not (
         features is None or (features == 1.0 and isinstance(features, float)) or features == n_features != 1
@@ -154,7 +152,9 @@ def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool, weighted:
         raise NotShared(f"max_features={features!r} draws features at random")
     criterion = params["criterion"]
     if criterion not in CRITERIA:
-        raise NotShared(f"criterion={criterion!r} is not additive over folds as growing together needs it")
+        raise NotShared(
+            f"criterion={criterion!r} is not additive over folds, so trees cannot be grown together"
+        )
     weight = params.get("class_weight")
     if isinstance(weight, dict):
         weight = tuple(sorted(weight.items(), key=repr))
@@ -163,7 +163,7 @@ def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool, weighted:
     depth, leaves = params["max_depth"], params.get("max_leaf_nodes")
     limits = Limits(
         None if depth is None else int(depth),
-        _rows_or_share(params["min_samples_split"]),
+        _rows_or_fraction(params["min_samples_split"]),
         _leaf(params, weighted=weighted or weight is not None),
         float(params["min_impurity_decrease"]),
     )
@@ -179,8 +179,8 @@ def _read(params: Mapping[str, Any], n_features: int, *, scikit: bool, weighted:
 
 
 def _leaf(params: Mapping[str, Any], *, weighted: bool) -> int | float:
-    """Return the least number or share of rows in a leaf; without weights, a share of the weight is one."""
-    rows, weight = _rows_or_share(params["min_samples_leaf"]), params.get("min_weight_fraction_leaf", 0.0)
+    """Return the minimum number or fraction of rows in a leaf; without weights, fractions are of rows."""
+    rows, weight = _rows_or_fraction(params["min_samples_leaf"]), params.get("min_weight_fraction_leaf", 0.0)
     if not weight:
         return rows
     if weighted:
@@ -190,5 +190,5 @@ def _leaf(params: Mapping[str, Any], *, weighted: bool) -> int | float:
     return max(rows, float(weight)) if isinstance(rows, float) else float(weight)
 
 
-def _rows_or_share(limit: object) -> int | float:
+def _rows_or_fraction(limit: object) -> int | float:
     return int(limit) if isinstance(limit, Integral) else float(limit)  # type: ignore[arg-type]  # checked by the estimator

@@ -1,4 +1,4 @@
-"""Drop-in for scikit-learn's ``RFECV``: recursive elimination of columns."""
+"""Drop-in for scikit-learn's ``RFECV``: recursive feature elimination."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
     """Eliminate columns of little importance, and choose by cross-validation how many to keep.
 
-    Arguments, attributes and results are those of :class:`sklearn.feature_selection.RFECV`, but for ``rule``.
-    Rows are read and ranked once. Each step is one growth of the trees of all splits and of all rows; the
-    columns that a split still has are those its task may use. Other estimators than trees are delegated.
+    Arguments, attributes and results are those of :class:`sklearn.feature_selection.RFECV`, except ``rule``.
+    Rows are read and ranked once. Each step grows the trees of all splits and the final tree together; each
+    tree may use the columns that its split still has. Estimators other than trees are delegated.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         As in scikit-learn.
     rule : {"best", "1se"}
         Keep the columns with the highest mean score, or the fewest whose mean score is within one standard
-        error of it. The standard error is that of the splits' scores, corrected for the training rows that
-        they share (Nadeau and Bengio 2003).
+        error of it. The standard error of the splits' scores is corrected for the training rows that they
+        share (Nadeau and Bengio 2003).
 
     Examples
     --------
@@ -92,7 +92,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like (rows, columns)
-            Numbers.
+            Numeric columns.
         y : array-like (rows,)
             The target.
         **params
@@ -105,7 +105,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         return self
 
     def _eliminate(self, X: TableLike, y: ColumnLike) -> None:
-        """Keep as many columns as the rule says, one fit after the other."""
+        """Keep the number of columns that the rule chooses; scikit-learn fits one tree at a time."""
         n_splits = sum(name.endswith("_ranking") for name in self.cv_results_)
         elimination = scikit.RFE(
             self.estimator,
@@ -122,7 +122,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         if tree_of(self.estimator) is not self.estimator:
             raise NotShared("the estimator is a pipeline")
         if self.importance_getter not in {"auto", "feature_importances_"}:
-            raise NotShared(f"importance_getter={self.importance_getter!r} asks for other importances")
+            raise NotShared(f"importance_getter={self.importance_getter!r} is another importance")
         check_estimator(self.estimator)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", ensure_min_features=2, ensure_all_finite=False, multi_output=True
@@ -137,9 +137,9 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         self.cv_results_ = {
             "mean_test_score": np.mean(scores, axis=0),
             "std_test_score": np.std(scores, axis=0),
-            **{f"split{i}_test_score": own for i, own in enumerate(scores)},
-            **{f"split{i}_ranking": own for i, own in enumerate(rankings[:-1])},
-            **{f"split{i}_support": own for i, own in enumerate(supports[:-1])},
+            **{f"split{i}_test_score": values for i, values in enumerate(scores)},
+            **{f"split{i}_ranking": values for i, values in enumerate(rankings[:-1])},
+            **{f"split{i}_support": values for i, values in enumerate(supports[:-1])},
             "n_features": np.array([step.n_features for step in steps[::-1]]),
         }
         splits = steps[0].grown.splits
@@ -150,12 +150,12 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         columns = np.flatnonzero(self.support_)
         if is_scikit(self.estimator):
             self.estimator_ = kept.grown.fitted(0, -1, columns=columns)
-        else:  # with the cross-validation of its own
+        else:  # which cross-validates again
             self.estimator_ = clone(self.estimator).fit(X[:, columns], y)
         self._delegated = False
 
     def _steps(self, call: Call) -> Iterator[Step]:
-        """Yield what is left in each step, from all columns to the fewest."""
+        """Yield each step of the elimination, from all columns to the fewest."""
         grown = call.grow([{}], partial(Splits.of, n_rows=call.examples.n_rows, final=True))
         n_columns, n_trees = call.examples.n_features, len(grown.splits) + 1
         least = min(self.min_features_to_select, n_columns)
@@ -171,33 +171,33 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         while True:
             n_left = int(support[0].sum())
             if self.verbose > 0:
-                print(f"Fitting estimator with {n_left} features.")  # noqa: T201 - what verbose asks for
+                print(f"Fitting estimator with {n_left} features.")  # noqa: T201 - verbose output
             scores = [result["test_scores"] for result in call.evaluate(grown)]
             yield Step(n_left, scores, support.copy(), ranking.copy(), grown)
             if n_left <= least:
                 return
-            for own, rank, importance in zip(support, ranking, grown.importances(), strict=True):
-                columns = np.flatnonzero(own)
+            for kept, rank, importance in zip(support, ranking, grown.importances(), strict=True):
+                columns = np.flatnonzero(kept)
                 order = np.argsort(importance[columns] ** 2, kind="stable")
-                own[columns[order[: min(step, n_left - least)]]] = False
-                rank[~own] += 1
+                kept[columns[order[: min(step, n_left - least)]]] = False
+                rank[~kept] += 1
             grown = grown.restricted(support)
 
-    def _number(self, share: float) -> int:
-        """Return how many columns to keep; ``share`` of the rows are in a test set."""
-        found = self.cv_results_
-        means = found["mean_test_score"]  # from few columns to many
-        n_splits = sum(name.endswith("_ranking") for name in found)
-        best = int(np.argmax(np.sum([found[f"split{i}_test_score"] for i in range(n_splits)], axis=0)))
+    def _number(self, test_fraction: float) -> int:
+        """Return the number of columns to keep, if test sets have this mean fraction of the rows."""
+        results = self.cv_results_
+        means = results["mean_test_score"]  # from few columns to many
+        n_splits = sum(name.endswith("_ranking") for name in results)
+        best = int(np.argmax(np.sum([results[f"split{i}_test_score"] for i in range(n_splits)], axis=0)))
         if self.rule == "1se":
-            scores = np.array([found[f"split{i}_test_score"][best] for i in range(n_splits)])
-            error = mean_of_folds(scores, np.array([share]), 1).standard_error
+            scores = np.array([results[f"split{i}_test_score"][best] for i in range(n_splits)])
+            error = mean_of_folds(scores, np.array([test_fraction]), 1).standard_error
             best = int(np.flatnonzero(means >= means[best] - np.nan_to_num(error))[0])
-        return int(found["n_features"][best])
+        return int(results["n_features"][best])
 
 
 class Step(NamedTuple):
-    """One step of the elimination; the last of the supports and rankings is that of all rows."""
+    """One step of the elimination; the last support and ranking belong to the final tree."""
 
     n_features: int
     scores: list[Any]

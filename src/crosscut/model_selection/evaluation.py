@@ -1,4 +1,4 @@
-"""The scores of all candidates on all splits, from one plan."""
+"""Grow the trees of all candidates on all splits, and score them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """Every tree a call needs: of each setting (and choice of steps) one per training set."""
+    """All trees of a call: one per training set for each setting and each choice of pipeline steps."""
 
     estimator: BaseEstimator
     candidates: list[Candidate]
@@ -47,7 +47,7 @@ class Grown:
     splits: Splits
     fit_params: Mapping[str, Any]
     by_setting: dict[tuple[int, Setting], LargestTrees]
-    views: list[Transformed]  # of a pipeline: the rows as each choice of steps shows them
+    views: list[Transformed]  # of a pipeline: the rows transformed by each choice of steps
     seconds: float
 
     @classmethod
@@ -63,36 +63,36 @@ class Grown:
     ) -> Grown:
         """Grow the trees of all candidates on all training sets."""
         start = time.perf_counter()
-        of_steps = {name: one for name, one in fit_params.items() if name != weight_name(estimator)}
+        step_params = {name: value for name, value in fit_params.items() if name != weight_name(estimator)}
         tree = tree_of(estimator)
-        views = [Transformed(one, tree, examples, splits, of_steps) for one in steps]
+        views = [Transformed(each, tree, examples, splits, step_params) for each in steps]
         by_setting: dict[tuple[int, Setting], LargestTrees] = {}
         for k, view in enumerate(views or [None]):
-            own = [candidate for candidate in candidates if candidate.steps == k]
-            found = view.grow(own) if view else grow_settings(examples, own, splits.sets)
-            by_setting |= {(k, setting): largest for setting, largest in found.items()}
+            part = [candidate for candidate in candidates if candidate.steps == k]
+            trees = view.grow(part) if view else grow_settings(examples, part, splits.sets)
+            by_setting |= {(k, setting): largest for setting, largest in trees.items()}
         seconds = time.perf_counter() - start
         return cls(
             estimator, candidates, parameters, examples, splits, fit_params, by_setting, views, seconds
         )
 
     def largest(self, candidate: Candidate) -> LargestTrees:
-        """Return the trees that a candidate's are inside."""
+        """Return the trees that contain a candidate's trees."""
         return self.by_setting[candidate.steps, candidate.setting]
 
     def leaves(self, part: str) -> dict[tuple[int, Setting], NDArray[np.int64]]:
         """Return the leaves that the "test" or "train" rows of each split reach, split after split."""
-        found = {}
+        leaves = {}
         for key, largest in self.by_setting.items():
             if self.views:
                 x, rows = self.views[key[0]].stacked(part)
             else:
                 x, rows = self.examples.rows, getattr(self.splits, part)
-            found[key] = largest.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
-        return found
+            leaves[key] = largest.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
+        return leaves
 
     def restricted(self, features: NDArray[np.bool_]) -> Grown:
-        """Grow the same trees of which each may use only some of the columns."""
+        """Grow the trees again; each may use only some of the columns."""
         splits = replace(self.splits, sets=replace(self.splits.sets, features=features))
         return Grown.of(
             self.estimator, self.parameters, self.candidates, [], self.examples, splits, self.fit_params
@@ -120,9 +120,9 @@ class Grown:
     ) -> BaseEstimator:
         """Return candidate ``c`` fitted on split ``s``, or on all rows (the final tree) if ``s`` is -1.
 
-        It is a copy of ``like`` if given. Crosscut's own trees then come without the cross-validation of
-        their own, which would have to be grown. ``trees`` are the candidate's, where they are known. A tree
-        that uses only some ``columns`` may be fitted to a table of these.
+        It is a copy of ``like`` if that is passed; crosscut's trees are then not cross-validated. ``trees``
+        are the candidate's trees, if they are known. A tree that uses only some ``columns`` may be fitted to
+        a table of these columns.
         """
         simple = like is not None and tree_of(like) is like
         estimator = copy(like) if simple else self.unfitted(c)
@@ -145,7 +145,7 @@ class Grown:
         if names is not None:
             tree.feature_names_in_ = names
         tree.n_features_in_ = n_features
-        fit = fit_scikit if is_scikit(tree) else fit_own
+        fit = fit_scikit if is_scikit(tree) else fit_crosscut
         fit(tree, grown, examples, rows)
         return estimator
 
@@ -159,10 +159,9 @@ def evaluate(
     return_train_score: bool = False,
     return_estimator: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return what scikit-learn's ``_fit_and_score`` would, for every split of every candidate.
+    """Return the results of scikit-learn's ``_fit_and_score`` for every split of every candidate.
 
-    Nothing is fitted or scored one by one, so the seconds that growing and scoring took are shared out
-    evenly.
+    All splits are fitted and scored together, so each gets an equal part of the seconds.
     """
     splits = grown.splits
     n_splits = len(splits)
@@ -187,21 +186,25 @@ def evaluate(
 def fit_scikit(
     estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]
 ) -> None:
-    """Give scikit-learn's ``estimator``, which knows its columns, what fitting the rows ``train`` would."""
+    """Set the attributes that fitting the rows ``train`` gives a scikit-learn tree that knows its columns."""
     classes = examples.classes
     if classes is not None:
         tree, classes = _present(tree, classes, examples.codes[train])
     fit_sklearn(estimator, tree, estimator.n_features_in_, classes)
 
 
-def fit_own(estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]) -> None:
-    """Give crosscut's ``estimator`` its tree; it has no cross-validation of its own."""
+def fit_crosscut(
+    estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]
+) -> None:
+    """Give a crosscut estimator its tree, without cross-validation."""
     classes = examples.classes
     if classes is not None:
         tree, classes = _present(tree, classes, examples.codes[train])
-    of_steps = examples.matrix is None  # which give numbers
+    in_pipeline = examples.matrix is None  # the steps before the tree return numbers
     schema = (
-        Schema.of_matrix(np.empty((1, estimator.n_features_in_))) if of_steps else examples.exact_table.schema
+        Schema.of_matrix(np.empty((1, estimator.n_features_in_)))
+        if in_pipeline
+        else examples.exact_table.schema
     )
     forest = Forest([tree])
     estimator.fit_ = Fit(
@@ -216,6 +219,6 @@ def fit_own(estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train:
 
 
 def _present(tree: Tree, classes: NDArray[Any], codes: NDArray[Any]) -> tuple[Tree, NDArray[Any]]:
-    """Return the tree and the classes without those that no row trains."""
+    """Return the tree and the classes without classes that no training row has."""
     present = np.bincount(codes, minlength=len(classes)) > 0
     return replace(tree, value=tree.value[:, present]), classes[present]

@@ -1,4 +1,4 @@
-"""Scores of one candidate on all splits at once, for the metrics people use most."""
+"""The most common metrics, computed for one candidate on all splits at once."""
 
 from __future__ import annotations
 
@@ -26,54 +26,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The rows on which each split is scored, split after split, with their true values and weights."""
+    """The rows on which each split is scored, split after split, with their actual values and weights."""
 
     sizes: NDArray[np.int64]  # number of rows of each split
-    truth: NDArray[Any]  # class codes or numbers of all of them
+    actual: NDArray[Any]  # class codes or numbers of all rows
     weights: NDArray[np.float64] | None
 
     @classmethod
     def of(
-        cls,
-        rows: list[NDArray[np.int64]],
-        codes: NDArray[Any],
-        weights: NDArray[np.float64] | None = None,
+        cls, rows: list[NDArray[np.int64]], codes: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> Segments:
-        """Gather the true values."""
+        """Gather the actual values."""
         every = np.concatenate(rows)
-        sizes = np.array([len(own) for own in rows])
+        sizes = np.array([len(part) for part in rows])
         return cls(sizes, codes[every], None if weights is None else weights[every])
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
-        """Offsets of the splits, and the end."""
+        """Start of each split, and the end of the last."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     @cached_property
     def weight(self) -> NDArray[Any]:
-        """Weight of each split: its number of rows if they all count the same."""
+        """Weight of each split; without weights, its number of rows."""
         return self.sizes if self.weights is None else np.add.reduceat(self.weights, self.first[:-1])
 
-    def sums(self, of_rows: NDArray[Any]) -> NDArray[Any]:
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum over each split."""
-        weighted = of_rows if self.weights is None else of_rows * self.weights
+        weighted = values if self.weights is None else values * self.weights
         return np.add.reduceat(weighted, self.first[:-1])
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Squared deviations of the truth from its mean, as scikit-learn's r2_score sums them."""
-        parts = np.split(self.truth, self.first[1:-1])
+        """Sum of squared deviations from the mean of each split, in the order of scikit-learn's r2_score."""
+        parts = np.split(self.actual, self.first[1:-1])
         weights = [None] * len(parts) if self.weights is None else np.split(self.weights, self.first[1:-1])
-        means = [np.average(part, weights=own) for part, own in zip(parts, weights, strict=True)]
-        return self.sums((self.truth - np.repeat(means, self.sizes)) ** 2)
+        means = [np.average(part, weights=w) for part, w in zip(parts, weights, strict=True)]
+        return self.sums((self.actual - np.repeat(means, self.sizes)) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Rows of a split that end in the same leaf: all that the scores of a classifier depend on."""
+    """Class weights of each leaf in each split: the scores of a classifier depend on nothing else."""
 
     segment: NDArray[np.int64]  # the split of each cell, ascending
-    leaf: NDArray[np.int64]  # the place where its rows end
+    leaf: NDArray[np.int64]  # the leaf that its rows reach
     counts: NDArray[Any]  # (cells, classes): the weight of its rows of each class
     n_segments: int
 
@@ -83,9 +80,17 @@ class Cells:
         n_places = int(leaves.max()) + 1
         n_segments = len(segments.sizes)
         key = np.repeat(np.arange(n_segments), segments.sizes) * n_places + leaves
-        found, cell = np.unique(key, return_inverse=True)
-        counts = np.bincount(cell * n_classes + segments.truth, segments.weights, len(found) * n_classes)
-        return cls(found // n_places, found % n_places, counts.reshape(-1, n_classes), n_segments)
+        keys, cell = np.unique(key, return_inverse=True)
+        counts = np.bincount(cell * n_classes + segments.actual, segments.weights, len(keys) * n_classes)
+        return cls(keys // n_places, keys % n_places, counts.reshape(-1, n_classes), n_segments)
+
+    @classmethod
+    def of_single_rows(cls, segments: Segments, leaves: NDArray[np.int64], n_classes: int) -> Cells:
+        """Give each row a cell of its own, so that rounded sums of equal trees are equal."""
+        n_segments = len(segments.sizes)
+        counts = np.zeros((len(leaves), n_classes))
+        counts[np.arange(len(leaves)), segments.actual] = 1 if segments.weights is None else segments.weights
+        return cls(np.repeat(np.arange(n_segments), segments.sizes), leaves, counts, n_segments)
 
     def by_segment(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum over the cells of each split, of one value per cell."""
@@ -98,77 +103,76 @@ class Cells:
         return sums.reshape(-1, n_classes)
 
     @cached_property
-    def truth(self) -> NDArray[Any]:
+    def actual(self) -> NDArray[Any]:
         """Weight of each class in each split."""
         first = np.searchsorted(self.segment, np.arange(self.n_segments))
         return np.add.reduceat(self.counts, first, axis=0)
 
 
 def accuracy(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any]:
-    """Return the share of rows whose class is predicted."""
-    right = cells.counts[np.arange(len(places)), largest.label[places]]
-    return np.asarray(cells.by_segment(right) / cells.truth.sum(axis=1))
+    """Return the fraction of rows that are predicted correctly."""
+    correct = cells.counts[np.arange(len(places)), largest.label[places]]
+    return np.asarray(cells.by_segment(correct) / cells.actual.sum(axis=1))
 
 
 def f1(
     cells: Cells, largest: LargestTrees, places: NDArray[Any], *, average: str, positive: int
 ) -> NDArray[Any] | None:
-    """Return the harmonic mean of precision and recall: of the positive class, or of all classes."""
+    """Return the F1 score of the positive class, or an average over classes."""
     label = largest.label[places]
-    right = cells.by_class(label, cells.counts[np.arange(len(places)), label])
-    total = cells.truth + cells.by_class(label, cells.counts.sum(axis=1))
+    correct = cells.by_class(label, cells.counts[np.arange(len(places)), label])
+    total = cells.actual + cells.by_class(label, cells.counts.sum(axis=1))
     if average == "micro":
-        right, total = right.sum(axis=1, keepdims=True), total.sum(axis=1, keepdims=True)
+        correct, total = correct.sum(axis=1, keepdims=True), total.sum(axis=1, keepdims=True)
     elif average == "binary":
-        right, total = right[:, [positive]], total[:, [positive]]
+        correct, total = correct[:, [positive]], total[:, [positive]]
         if not total.all():
             return None
     present = total > 0
-    each = 2 * right / np.where(present, total, 1)
-    weight = cells.truth if average == "weighted" else present
+    each = 2 * correct / np.where(present, total, 1)
+    weight = cells.actual if average == "weighted" else present
     return np.asarray((each * weight).sum(axis=1) / weight.sum(axis=1))
 
 
 def log_loss(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the mean of minus the logarithm of the true class's probability."""
-    if not cells.truth.all():
+    """Return the mean negative log-probability of the actual class."""
+    if not cells.actual.all():
         return None
     tiny = np.finfo(np.float64).eps
     loss = -(cells.counts * np.log(np.clip(largest.probability[places], tiny, 1 - tiny))).sum(axis=1)
-    return np.asarray(cells.by_segment(loss) / cells.truth.sum(axis=1))
+    return np.asarray(cells.by_segment(loss) / cells.actual.sum(axis=1))
 
 
 def roc_auc(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the probability that a row of class 1 scores higher than one of class 0; ties are halves."""
-    if not cells.truth.all():
+    """Return the area under the ROC curve: P(score of class 1 > score of class 0), ties counting half."""
+    if not cells.actual.all():
         return None
     score = largest.probability[places, 1]
     order = np.lexsort((score, cells.segment))
     segment, score = cells.segment[order], score[order]
     new = np.concatenate([[True], (segment[1:] != segment[:-1]) | (score[1:] != score[:-1])])
-    negative, positive = (
-        np.add.reduceat(of_class[order], np.flatnonzero(new)) for of_class in cells.counts.T
-    )
+    negative, positive = (np.add.reduceat(weight[order], np.flatnonzero(new)) for weight in cells.counts.T)
     segment = segment[new]
-    end = np.cumsum(cells.truth[:, 1])[segment]
-    higher = end - np.cumsum(positive) + positive / 2
+    starts = np.flatnonzero(segment[1:] != segment[:-1]) + 1
+    lower = np.concatenate([np.cumsum(part) for part in np.split(positive, starts)])  # of each split alone
+    higher = cells.actual[segment, 1] - lower + positive / 2
     area = np.bincount(segment, negative * higher, cells.n_segments)
-    return np.asarray(area / cells.truth.prod(axis=1))
+    return np.asarray(area / cells.actual.prod(axis=1))
 
 
 def r2(segments: Segments, predicted: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the coefficient of determination, with scikit-learn's warning where it is not defined."""
+    """Return R², with scikit-learn's warning where it is undefined."""
     for _ in range(int(np.count_nonzero(segments.sizes < 2))):
         warnings.warn(
             "R^2 score is not well-defined with less than two samples.", UndefinedMetricWarning, stacklevel=2
         )
-    error = segments.sums((segments.truth - predicted) ** 2)
+    error = segments.sums((segments.actual - predicted) ** 2)
     return explained(error, segments.spread, segments.sizes)
 
 
 def squared_error(segments: Segments, predicted: NDArray[Any]) -> NDArray[np.float64]:
     """Return the mean squared error."""
-    mean: NDArray[np.float64] = segments.sums((segments.truth - predicted) ** 2) / segments.weight
+    mean: NDArray[np.float64] = segments.sums((segments.actual - predicted) ** 2) / segments.weight
     return mean
 
 
@@ -179,7 +183,7 @@ def root_squared_error(segments: Segments, predicted: NDArray[Any]) -> NDArray[n
 
 def absolute_error(segments: Segments, predicted: NDArray[Any]) -> NDArray[np.float64]:
     """Return the mean absolute error."""
-    mean: NDArray[np.float64] = segments.sums(np.abs(segments.truth - predicted)) / segments.weight
+    mean: NDArray[np.float64] = segments.sums(np.abs(segments.actual - predicted)) / segments.weight
     return mean
 
 
@@ -194,11 +198,16 @@ OF_CLASSES: dict[Any, Any] = {metrics.accuracy_score: accuracy, ClassifierMixin.
 OF_PROBABILITIES: dict[Any, Any] = {metrics.log_loss: log_loss, metrics.roc_auc_score: roc_auc}
 
 
-def quick_metric(scorer: Scorer, classes: NDArray[Any] | None) -> tuple[int, Callable[..., Any]] | None:
-    """Return the sign and the metric of a scorer that is known here, or None.
+def needs_all_classes(metric: Callable[..., Any]) -> bool:
+    """Whether scikit-learn's metric fails for an estimator that lacks a class."""
+    return metric in OF_PROBABILITIES.values() or getattr(metric, "keywords", {}).get("average") == "binary"
 
-    The metric takes segments and predictions of numbers (``classes`` is None), or else cells, the largest and
-    the places where the cells stop. It may return None, where scikit-learn warns or fails.
+
+def quick_metric(scorer: Scorer, classes: NDArray[Any] | None) -> tuple[int, Callable[..., Any]] | None:
+    """Return the sign and the metric of a scorer, or None for scorers that are not supported here.
+
+    For numbers (``classes`` is None) the metric takes segments and predictions. For classes it takes cells,
+    the largest trees and the node where each cell ends. It returns None where scikit-learn warns or fails.
     """
     if isinstance(scorer, _PassthroughScorer):
         function, options, response, sign = getattr(type(scorer._estimator), "score", None), {}, "predict", 1
@@ -229,7 +238,7 @@ def _f1(classes: NDArray[Any], average: str = "binary", pos_label: Any = 1, **ot
 
 
 def needs_estimator(scorer: Scorer) -> bool:
-    """Whether a scorer may look at more than predictions, as any function of the user's own may."""
+    """Whether a scorer may use more than predictions, as a user's function may."""
     if isinstance(scorer, _MultimetricScorer):
-        return any(needs_estimator(one) for one in scorer._scorers.values())
+        return any(needs_estimator(each) for each in scorer._scorers.values())
     return not isinstance(scorer, _BaseScorer | _PassthroughScorer)

@@ -1,4 +1,4 @@
-"""Nested cross-validation: the honest error of the tuned tree."""
+"""Nested cross-validation: an unbiased estimate of the error of a tuned tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.splits import Splits, read_pairs
-from crosscut.sklearn_private import _check_method_params, _num_samples, _safe_indexing, _safe_split
+from crosscut.sklearn_private import (
+    _check_method_params,
+    _num_samples,
+    _safe_indexing,
+    _safe_split,
+    _score,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NestedResult:
-    """What :func:`nested_cross_validate` returns.
+    """The result of :func:`nested_cross_validate`.
 
     Attributes
     ----------
@@ -41,13 +47,13 @@ class NestedResult:
     best_params : list of dict
         Parameters chosen on each outer training set.
     inner_score : array (n_outer,)
-        Mean inner score of those parameters; optimistic, as they were chosen by it.
+        Mean inner score of those parameters; optimistic, because they were chosen by it.
     estimator : estimator
         The tree tuned on all rows by the outer splits, and fitted on all rows.
     params : dict
         Its parameters.
     metric : str
-        The metric that chose.
+        The metric by which parameters were chosen.
     seconds : float
         Time of the whole call.
     """
@@ -62,12 +68,12 @@ class NestedResult:
 
     @property
     def test_score(self) -> NDArray[np.float64]:
-        """Outer scores of the metric that chose."""
+        """Outer scores of the metric by which parameters were chosen."""
         return self.test_scores[self.metric]
 
     @property
     def score(self) -> float:
-        """Mean outer score: the honest estimate for the tuned tree."""
+        """Mean outer score: an unbiased estimate for the tuned tree."""
         return float(self.test_score.mean())
 
     @property
@@ -97,23 +103,22 @@ def _one_by_one(
     groups: ColumnLike = None,
     **options: Any,
 ) -> NestedResult:
-    """Do the same with scikit-learn's search, one fit after the other."""
+    """Compute the same result with scikit-learn's search, one fit at a time."""
     start = time.perf_counter()
     n_rows, fit_params = _num_samples(X), params or {}
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-    given = list(splitter.split(X, y, groups))
+    pairs = list(splitter.split(X, y, groups))
     try:
-        train, test = read_pairs(given, n_rows)
+        train, test = read_pairs(pairs, n_rows)
     except NotShared as reason:
         raise ValueError(f"cv cannot be nested: {reason}") from None
-    folds = None if inner_cv is not None else Splits.nested(given, n_rows, None)
+    folds = None if inner_cv is not None else Splits.nested(pairs, n_rows, None)
 
     def search(cv: CrossValidation, rows: NDArray[np.int64]) -> BaseEstimator:
-        found = scikit.GridSearchCV(
-            estimator, param_grid, cv=cv, refit=True if refit is None else refit, **options
-        )
-        own = _check_method_params(X, params=fit_params, indices=rows)
-        return found.fit(*_safe_split(estimator, X, y, rows), **own)
+        refit_metric = True if refit is None else refit
+        row_params = _check_method_params(X, params=fit_params, indices=rows)
+        grid_search = scikit.GridSearchCV(estimator, param_grid, cv=cv, refit=refit_metric, **options)
+        return grid_search.fit(*_safe_split(estimator, X, y, rows), **row_params)
 
     scores: list[Any] = []
     searches = []
@@ -123,19 +128,18 @@ def _one_by_one(
         else:
             place = np.empty(n_rows, np.int64)
             place[rows] = np.arange(len(rows))
-            own = np.flatnonzero(folds.outer == i)
-            inner = [(place[folds.train[k]], place[folds.test[k]]) for k in own]
+            inner = [(place[folds.train[k]], place[folds.test[k]]) for k in np.flatnonzero(folds.outer == i)]
         searches.append(search(inner, rows))
         scorer = searches[-1].scorer_
         scorers = scorer if isinstance(scorer, dict) else {"score": scorer}
-        held_out = _safe_split(estimator, X, y, test[i], rows)
-        scores.append({name: one(searches[-1].best_estimator_, *held_out) for name, one in scorers.items()})
-    final = search(given, np.arange(n_rows))
+        tuned, held_out = searches[-1].best_estimator_, _safe_split(estimator, X, y, test[i], rows)
+        scores.append({name: _score(tuned, *held_out, one, {}, np.nan) for name, one in scorers.items()})
+    final = search(pairs, np.arange(n_rows))
     test_scores = {name: np.array([score[name] for score in scores]) for name in scores[0]}
     return NestedResult(
         test_scores,
-        [found.best_params_ for found in searches],
-        np.array([found.best_score_ for found in searches]),
+        [each.best_params_ for each in searches],
+        np.array([each.best_score_ for each in searches]),
         final.best_estimator_,
         final.best_params_,
         _metric(test_scores, refit),
@@ -158,12 +162,12 @@ def nested_cross_validate(
     n_jobs: int | None = None,
     params: dict[str, Any] | None = None,
 ) -> NestedResult:
-    """Estimate how well a *tuned* tree predicts: parameters are chosen anew inside every outer training set.
+    """Estimate how well a *tuned* tree predicts: parameters are chosen again in every outer training set.
 
-    Without ``inner_cv`` the outer folds serve inside too: outer fold i, inner fold j trains on all rows but
-    those two folds, so n outer folds need only n(n+1)/2 + 1 trees per setting of the grid, the final one
-    included, and groups that the outer splitter keeps together stay together inside. All trees come from one
-    growth where the parameters allow.
+    Without ``inner_cv``, the outer folds are also the inner folds: outer fold i with inner fold j trains on
+    all rows except these two folds. So n outer folds need only n(n+1)/2 + 1 trees per setting of the grid,
+    including the final tree, and groups of the outer splitter stay together in the inner splits. All trees
+    grow together where the parameters allow.
 
     Parameters
     ----------
@@ -176,9 +180,9 @@ def nested_cross_validate(
     cv : int, splitter or iterable
         The outer splits.
     inner_cv : int, splitter or None
-        The inner splits of each outer training set. None: the other outer folds.
+        The inner splits of each outer training set; by default the other outer folds.
     refit : str, optional
-        The metric that chooses, if ``scoring`` names several.
+        The metric by which to choose, if ``scoring`` names several.
     n_jobs : int, optional
         Threads; None is one.
 
@@ -206,10 +210,10 @@ def nested_cross_validate(
 
     inner = None if inner_cv is None else inner_pairs
     grown = call.grow(candidates, partial(Splits.nested, n_rows=call.examples.n_rows, inner=inner))
-    shown_params = call.routed.scorer.score
-    chosen_params = _search_params(estimator, param_grid, scoring, params) or shown_params
-    chosen = _scores(grown, call.scorer, chosen_params)
-    shown = _scores(grown, call.scorer, shown_params) if chosen_params and not shown_params else chosen
+    report_params = call.routed.scorer.score
+    choice_params = _search_params(estimator, param_grid, scoring, params) or report_params
+    chosen = _scores(grown, call.scorer, choice_params)
+    reported = _scores(grown, call.scorer, report_params) if choice_params and not report_params else chosen
     metric = _metric(chosen, refit)
     outer = grown.splits.outer
     assert outer is not None
@@ -219,7 +223,7 @@ def nested_cross_validate(
     final = _best(_means(chosen[metric][:, n_inner:]))
     at = np.arange(n_outer)
     return NestedResult(
-        {name: values[best, n_inner + at] for name, values in shown.items()},
+        {name: values[best, n_inner + at] for name, values in reported.items()},
         [candidates[c] for c in best],
         inner_mean[at, best],
         grown.fitted(final, -1),
@@ -232,7 +236,7 @@ def nested_cross_validate(
 def _search_params(
     estimator: BaseEstimator, grid: Any, scoring: Scoring, params: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Return what scikit-learn's search would give its scorer: without routing, the weights."""
+    """Return the parameters that scikit-learn's search passes to its scorer: without routing, the weights."""
     if get_config()["enable_metadata_routing"]:
         return {}
     search = scikit.GridSearchCV(estimator, grid, scoring=scoring, refit=False)
@@ -242,7 +246,8 @@ def _search_params(
 
 def _scores(grown: Grown, scorer: Scorer, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     """Return the scores of each metric, an array of candidates and splits."""
-    scores = [result["test_scores"] for result in evaluate(grown, scorer, score_params)]
+    results = evaluate(grown, scorer, score_params, error_score=np.nan)  # as scikit-learn's search
+    scores = [result["test_scores"] for result in results]
     if not isinstance(scores[0], dict):
         scores = [{"score": score} for score in scores]
     shape = len(grown.candidates), -1
@@ -250,13 +255,13 @@ def _scores(grown: Grown, scorer: Scorer, score_params: Mapping[str, Any]) -> di
 
 
 def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each candidate, in the arithmetic that decides ties in scikit-learn's search."""
+    """Return the mean of each candidate, computed as in scikit-learn's search, so that ties are the same."""
     means: NDArray[np.float64] = np.average(np.ascontiguousarray(scores), axis=1)
     return means
 
 
 def _best(means: NDArray[np.float64]) -> int:
-    """Return the candidate of rank 1; as in scikit-learn's search NaN is worse than any score."""
+    """Return the best candidate; as in scikit-learn's search, NaN is worse than any score."""
     return int(np.where(np.isnan(means), -np.inf, means).argmax())
 
 
@@ -268,7 +273,7 @@ def _inner_splits(
     inner_cv: CrossValidation,
     rows: NDArray[np.int64],
 ) -> list[Pair]:
-    """Split the rows of an outer training set; positions among them are returned."""
+    """Split the rows of an outer training set; return positions among these rows."""
     inner_y = None if y is None else _safe_indexing(y, rows)
     splitter = check_cv(inner_cv, inner_y, classifier=is_classifier(estimator))
     inner_groups = None if groups is None else _safe_indexing(groups, rows)
@@ -280,6 +285,6 @@ def _metric(scores: Mapping[str, Any], refit: str | None) -> str:
         return next(iter(scores))
     if refit is None or refit not in scores:
         raise ValueError(
-            f"refit must name the metric that chooses, one of {list(scores)}, but {refit!r} was given"
+            f"refit must name the metric by which to choose, one of {list(scores)}, but {refit!r} was given"
         )
     return refit

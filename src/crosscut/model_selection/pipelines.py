@@ -1,4 +1,4 @@
-"""Pipelines that end in a tree: steps are fitted once per training set, and trees share what they can."""
+"""Pipelines that end in a tree: steps are fitted per training set, and trees grow together if they can."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from crosscut.typing import TableLike
 
 MAX_CELLS = 1 << 28  # of a sparse matrix that is made dense
-GAP = np.float32(1e-7)  # scikit-learn does not part values that are no further apart
+GAP = np.float32(1e-7)  # scikit-learn does not split between values that differ by at most this
 
 
 def read_estimator(
     estimator: BaseEstimator, candidates: Sequence[Mapping[str, Any]], examples: TrainingRows
 ) -> tuple[list[Candidate], list[Any]]:
-    """Read each candidate, and the different choices of a pipeline's steps; none of a tree by itself."""
+    """Return the candidates, and the different choices of a pipeline's steps; for a tree there are none."""
     tree, weighted = tree_of(estimator), examples.weights is not None
     if tree is estimator:
         return read_candidates(tree, candidates, examples.n_features, weighted=weighted), []
     name = estimator.steps[-1][0]
     steps: list[Any] = []
-    of_tree, number = [], []
+    tree_params, number = [], []
     known: dict[Any, int] = {}
     for candidate in candidates:
         rest = {key: value for key, value in candidate.items() if not key.startswith(f"{name}__")}
         if not rest.keys().isdisjoint({name, "steps"}):
             raise NotShared("a candidate replaces the tree of the pipeline")
-        of_tree.append({key.removeprefix(f"{name}__"): candidate[key] for key in candidate.keys() - rest})
+        tree_params.append({key.removeprefix(f"{name}__"): candidate[key] for key in candidate.keys() - rest})
         key = tuple(
             (key, value if isinstance(value, str | int | float) else id(value)) for key, value in rest.items()
         )
@@ -59,21 +59,21 @@ def read_estimator(
             except ValueError as error:
                 raise NotShared(str(error)) from None
         number.append(known[key])
-    read = read_candidates(tree, of_tree, 0, weighted=weighted)
-    return [one._replace(steps=k) for one, k in zip(read, number, strict=True)], steps
+    read = read_candidates(tree, tree_params, 0, weighted=weighted)
+    return [each._replace(steps=k) for each, k in zip(read, number, strict=True)], steps
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What the steps make of one training set."""
+    """The steps fitted to one training set, and its transformed rows."""
 
     steps: BaseEstimator  # fitted
-    matrix: NDArray[np.float32]  # the rows as the tree sees them
+    matrix: NDArray[np.float32]  # the transformed rows
     names: NDArray[Any] | None  # of the columns
 
 
 class Transformed:
-    """The rows as a pipeline's steps, fitted to each training set, show them to its tree."""
+    """The rows of each split, transformed by a pipeline's steps that are fitted to its training set."""
 
     def __init__(
         self,
@@ -90,55 +90,55 @@ class Transformed:
         self.train = [train[t] for t in range(len(splits.sets))]
         self.prepared = [self._prepare(rows) for rows in self.train]
         self.stacks: dict[str, tuple[NDArray[np.float32], list[NDArray[np.int64]]]] = {}
-        self.stacked("test")  # what fails does so before anything is grown
+        self.stacked("test")  # so that failing steps fail before trees are grown
 
     def _prepare(self, rows: NDArray[np.int64]) -> Prepared:
         X, y = _safe_split(self.steps, self.examples.X, self.examples.given_y, rows)
         params = _check_method_params(self.examples.X, params=self.fit_params, indices=rows)
         steps = clone(self.steps)
         try:
-            found = steps.fit_transform(X, y, **params)
-            names = _get_feature_names(found)
-        except Exception as error:  # noqa: BLE001 - whatever it is, scikit-learn knows how to report it
+            transformed = steps.fit_transform(X, y, **params)
+            names = _get_feature_names(transformed)
+        except Exception as error:  # noqa: BLE001 - scikit-learn reports it
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
-        return Prepared(steps, self._matrix(found), names)
+        return Prepared(steps, self._matrix(transformed), names)
 
-    def _matrix(self, found: TableLike) -> NDArray[np.float32]:
-        if issparse(found):
-            if found.shape[0] * found.shape[1] > MAX_CELLS or not np.isfinite(found.data).all():
-                raise NotShared("the steps give a sparse matrix that is too large, or has missing values")
-            found = found.toarray()
-        if not is_scikit(self.tree) and type(found) is not np.ndarray:
-            raise NotShared(f"the steps give {type(self.tree).__name__} a {type(found).__name__}")
-        return read_matrix(found)
+    def _matrix(self, X: TableLike) -> NDArray[np.float32]:
+        if issparse(X):
+            if X.shape[0] * X.shape[1] > MAX_CELLS or not np.isfinite(X.data).all():
+                raise NotShared("the steps return a sparse matrix that is too large or has missing values")
+            X = X.toarray()
+        if not is_scikit(self.tree) and type(X) is not np.ndarray:
+            raise NotShared(f"the steps pass a {type(X).__name__} to {type(self.tree).__name__}")
+        return read_matrix(X)
 
     def _transform(self, t: int, rows: NDArray[np.int64]) -> TableLike:
         X, _ = _safe_split(self.steps, self.examples.X, None, rows)
         try:
             return self.prepared[t].steps.transform(X)
-        except Exception as error:  # noqa: BLE001 - whatever it is, scikit-learn knows how to report it
+        except Exception as error:  # noqa: BLE001 - scikit-learn reports it
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
 
     def stacked(self, part: str) -> tuple[NDArray[np.float32], list[NDArray[np.int64]]]:
-        """Return the "test" or "train" rows of all splits end to end, and where those of each split are."""
+        """Return the "test" or "train" rows of all splits in one matrix, and the positions of each split."""
         if part not in self.stacks:
             rows = getattr(self.splits, part)
             trees = self.splits.trees.tolist()
-            found = [self._matrix(self._transform(trees[s], own)) for s, own in enumerate(rows)]
+            matrices = [self._matrix(self._transform(trees[s], part)) for s, part in enumerate(rows)]
             first = np.cumsum([0, *map(len, rows)])
             places = [np.arange(*first[s : s + 2]) for s in range(len(rows))]
-            # training sets may get different numbers of columns; a tree never tests those it lacks
-            stack = np.zeros((first[-1], max(matrix.shape[1] for matrix in found)), np.float32)
-            for own, matrix in zip(places, found, strict=True):
-                stack[own, : matrix.shape[1]] = matrix
+            # training sets may have different numbers of columns; a tree never tests columns that it lacks
+            stack = np.zeros((first[-1], max(matrix.shape[1] for matrix in matrices)), np.float32)
+            for place, matrix in zip(places, matrices, strict=True):
+                stack[place, : matrix.shape[1]] = matrix
             self.stacks[part] = stack, places
         return self.stacks[part]
 
     def grow(self, candidates: Sequence[Candidate]) -> dict[Setting, LargestTrees]:
         """Grow the trees of every setting, one for each training set.
 
-        Training sets whose columns have the same order grow together, each tree with thresholds between its
-        own values; the others alone, on their own matrix.
+        Training sets whose columns sort the rows in the same order grow together on ranks. Each tree then
+        gets thresholds between its own values. The other training sets grow separately.
         """
         trees: dict[int, dict[Setting, Tree]] = {}
         by_setting: dict[Setting, LargestTrees] = {}
@@ -148,12 +148,13 @@ class Transformed:
             ranked = self.examples.with_matrix(codes)
             by_setting = grow_settings(ranked, candidates, self.splits.sets.take(alike))
         for k, t in enumerate(alike):
-            own = {
-                key: self._own_values(largest.packed.tree(k), t, codes) for key, largest in by_setting.items()
+            with_values = {
+                setting: tree
+                for setting, largest in by_setting.items()
+                if (tree := self._with_values(largest.packed.tree(k), t, codes)) is not None
             }
-            found = {setting: tree for setting, tree in own.items() if tree is not None}
-            if len(found) == len(own):
-                trees[t] = found
+            if len(with_values) == len(by_setting):
+                trees[t] = with_values
         for t, rows in enumerate(self.train):
             if t not in trees:
                 part = self.examples.part(rows, self.prepared[t].matrix)
@@ -170,17 +171,17 @@ class Transformed:
         }
 
     def _same_order(self) -> tuple[NDArray[np.float32], list[int]]:
-        """Return all rows' values as ranks, and the training sets whose own values rise with these ranks.
+        """Return the values of all rows as ranks, and the training sets whose values increase with the ranks.
 
-        Steps that keep the order, such as scalers, pass, and so do steps that give every training set the
-        same values. Equal ranks must have equal values; that neighbouring ranks may have, too, is for
-        :meth:`_own_values` to look at.
+        This holds for steps that keep the order, such as scalers, and for steps that do not depend on the
+        training set. Equal ranks must have equal values. Neighbouring ranks may have equal values, too, which
+        :meth:`_with_values` checks.
         """
         n_rows = self.examples.n_rows
         last = int(self.splits.trees[-1])
         values = self._transform(last, np.arange(n_rows))
         values = np.asarray(values.toarray() if issparse(values) else values)
-        matrices = [one.matrix for one in self.prepared]
+        matrices = [each.matrix for each in self.prepared]
         alike = [t for t, matrix in enumerate(matrices) if matrix.shape[1:] == values.shape[1:]]
         places = {}
         for t in alike:
@@ -193,20 +194,22 @@ class Transformed:
             ranked = column[order]
             codes[order, f] = np.concatenate([[0], np.cumsum(ranked[1:] != ranked[:-1])])
             codes[np.isnan(column), f] = np.nan
-            alike = [t for t in alike if _rises(matrices[t][:, f], codes[self.train[t], f], places[t][order])]
+            alike = [
+                t for t in alike if _increases(matrices[t][:, f], codes[self.train[t], f], places[t][order])
+            ]
             if len(alike) < 2:
                 return codes, []
         return codes, alike
 
-    def _own_values(self, tree: Tree, t: int, codes: NDArray[np.float32]) -> Tree | None:
-        """Return a tree of ranks with the values of training set ``t``; None if a test parts equal values."""
+    def _with_values(self, tree: Tree, t: int, codes: NDArray[np.float32]) -> Tree | None:
+        """Replace a tree's ranks by values of training set ``t``; None if a test splits equal values."""
         low, high = tree.low.copy(), tree.high.copy()
-        numeric = np.isfinite(low)  # not so where missing values are told from the others
+        numeric = np.isfinite(low)  # infinite where a test separates missing values from all others
         for f in np.unique(tree.feature[numeric]):
-            own = codes[self.train[t], f]
-            known = np.flatnonzero(~np.isnan(own))
-            value = np.empty(int(own[known].max()) + 1, np.float32)
-            value[own[known].astype(np.int64)] = self.prepared[t].matrix[known, f]
+            ranks = codes[self.train[t], f]
+            known = np.flatnonzero(~np.isnan(ranks))
+            value = np.empty(int(ranks[known].max()) + 1, np.float32)
+            value[ranks[known].astype(np.int64)] = self.prepared[t].matrix[known, f]
             at = numeric & (tree.feature == f)
             low[at], high[at] = (value[side[at].astype(np.int64)] for side in (low, high))
         if (low[numeric] + GAP >= high[numeric]).any():
@@ -216,8 +219,8 @@ class Transformed:
         return replace(tree, low=low, high=high, threshold=np.where(numeric, middle, tree.threshold))
 
 
-def _rises(values: NDArray[np.float32], ranks: NDArray[np.float32], order: NDArray[np.int64]) -> bool:
-    """Whether values, in the ``order`` of their ranks, never fall and are equal where ranks are."""
+def _increases(values: NDArray[np.float32], ranks: NDArray[np.float32], order: NDArray[np.int64]) -> bool:
+    """Whether values never decrease in the ``order`` of their ranks, and are equal where ranks are."""
     order = order[order >= 0]
     value, rank = values[order], ranks[order]
     known = ~np.isnan(rank)

@@ -64,13 +64,13 @@ def learning_curve(
     indexable(X, groups)
     sizes: NDArray[np.int64] = np.empty(0, np.int64)
 
-    def read_splits(given: Sequence[tuple[Any, Any]]) -> Splits:
+    def read_splits(pairs: Sequence[tuple[Any, Any]]) -> Splits:
         nonlocal sizes
-        sizes = _translate_train_sizes(train_sizes, len(given[0][0]))
+        sizes = _translate_train_sizes(train_sizes, len(pairs[0][0]))
         if verbose > 0:
-            print(f"[learning_curve] Training set sizes: {sizes}")  # noqa: T201 - what verbose asks for
+            print(f"[learning_curve] Training set sizes: {sizes}")  # noqa: T201 - verbose output
         order = check_random_state(random_state).permutation if shuffle else np.asarray
-        drawn = [(order(train), test) for train, test in given]
+        drawn = [(order(train), test) for train, test in pairs]
         return Splits.of([(train[:n], test) for train, test in drawn for n in sizes], call.examples.n_rows)
 
     grown = call.grow([{}], read_splits)
@@ -96,11 +96,11 @@ def permutation_test_score(
     scoring: Scoring = None,
     params: dict[str, Any] | None = None,
 ) -> tuple[float, NDArray[np.float64], float]:
-    """Return a tree's score, its scores on permuted targets, and the p-value that they give.
+    """Return a tree's score, its scores on permuted targets, and the p-value.
 
     Arguments and results are those of :func:`sklearn.model_selection.permutation_test_score`; see
-    :func:`cross_validate`. Rows are read and ranked once, and the trees of all splits of a permutation grow
-    together; every permutation is a growth.
+    :func:`cross_validate`. Rows are read and ranked once. The trees of all splits grow together, once per
+    permutation.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def permutation_test_score(
     try:
         score = _mean_score(call)
     except NotShared as reason:
-        reason.splits = None  # every permutation has splits of its own
+        reason.splits = None  # every permutation splits again
         raise
     orders = (_shuffle(np.arange(len(y)), groups, random) for _ in range(n_permutations))
     scores = np.array([_mean_score(call.with_rows_of_y(order)) for order in orders])

@@ -1,4 +1,4 @@
-"""The rows of a call as every growth of it needs them: matrix, target, weights."""
+"""The rows of a call: matrix, target and weights, as every growth needs them."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Rows, target and weights; what scikit-learn would refuse has been left to scikit-learn."""
+    """Rows, target and weights. Invalid arguments were delegated to scikit-learn, which reports them."""
 
-    X: TableLike  # as the user gave it
-    matrix: TableLike  # float32 array for scikit-learn's trees, X for ours, None for pipelines
+    X: TableLike  # the user's argument
+    matrix: TableLike  # float32 array for scikit-learn's trees, X for crosscut's, None for pipelines
     given_y: ColumnLike
     y: NDArray[Any]  # one value per row
     classes: NDArray[Any] | None  # None: numbers are predicted
     codes: NDArray[Any]  # number of the class of each row, or y as float64
     weights: NDArray[np.float64] | None
     n_jobs: int  # threads
-    ranked: Table | None = None  # the table, where it is known already
-    encoded: NDArray[np.float32] | None = None  # the matrix that trees walk, where it is known already
+    ranked: Table | None = None  # the table, if it was made already
+    encoded: NDArray[np.float32] | None = None  # the matrix on which trees predict, if it was made already
 
     @classmethod
     def of(
@@ -59,8 +59,8 @@ class TrainingRows:
         if issparse(X):
             raise NotShared("X is a sparse matrix")
         threads = effective_n_jobs(n_jobs)
-        tree, own = tree_of(estimator), weight_name(estimator)
-        other = [name for name in fit_params if name != own]
+        tree, weight_param = tree_of(estimator), weight_name(estimator)
+        other = [name for name in fit_params if name != weight_param]
         if other and tree is estimator:
             raise NotShared(f"fit gets the parameter {other[0]!r}")
         if fit_params and tree is not estimator and get_config()["enable_metadata_routing"]:
@@ -74,7 +74,7 @@ class TrainingRows:
         if values.ndim != 1:
             raise NotShared(f"y has {values.ndim} dimensions")
         classes, codes = _target(values, classifier=is_classifier(estimator))
-        weights = _weights(fit_params.get(own), len(values))
+        weights = _weights(fit_params.get(weight_param), len(values))
         return cls(X, matrix, y, values, classes, codes, weights, threads, table)
 
     @property
@@ -97,7 +97,7 @@ class TrainingRows:
         return Table.from_data(self.matrix, n_jobs=self.n_jobs) if self.ranked is None else self.ranked
 
     def table(self, max_bins: int | None) -> Table:
-        """Return the columns as ranks, in bins if asked for."""
+        """Return the columns as ranks, or in at most ``max_bins`` bins."""
         return (
             self.exact_table
             if max_bins is None
@@ -106,7 +106,7 @@ class TrainingRows:
 
     @cached_property
     def rows(self) -> NDArray[np.float32]:
-        """The matrix that trees walk."""
+        """The matrix on which trees predict."""
         if self.encoded is not None:
             return self.encoded
         if is_matrix(self.matrix):
@@ -123,7 +123,7 @@ class TrainingRows:
         return replace(self, matrix=matrix, ranked=None, encoded=None)
 
     def with_target(self, y: ColumnLike, order: NDArray[np.int64]) -> TrainingRows:
-        """Return the same rows, encoded once, with the target ``y``, which is this one in another order."""
+        """Return the same rows, encoded once, with the target ``y``: the old target in this ``order``."""
         reordered = replace(self, given_y=y, y=self.y[order], codes=self.codes[order])
         if self.matrix is None:
             return reordered
@@ -133,9 +133,9 @@ class TrainingRows:
         """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""
         if class_weight is None:
             return self.weights
-        given = dict(class_weight) if isinstance(class_weight, tuple) else class_weight
+        weight = dict(class_weight) if isinstance(class_weight, tuple) else class_weight
         try:
-            train_weights = compute_sample_weight(given, self.y[train])
+            train_weights = compute_sample_weight(weight, self.y[train])
         except ValueError as error:
             raise NotShared(f"class_weight: {error}") from None
         assert self.classes is not None
@@ -146,17 +146,17 @@ class TrainingRows:
 
 
 def is_matrix(matrix: TableLike) -> bool:
-    """Whether rows are in the form that trees walk."""
+    """Whether trees can predict on these rows directly."""
     return isinstance(matrix, np.ndarray) and matrix.dtype == np.float32
 
 
 def weight_name(estimator: BaseEstimator) -> str:
-    """Return the name by which the tree's sample_weight is given."""
+    """Return the name of the fit parameter with the tree's sample_weight."""
     return "sample_weight" if tree_of(estimator) is estimator else f"{estimator.steps[-1][0]}__sample_weight"
 
 
 def read_matrix(X: TableLike) -> NDArray[np.float32]:
-    """Return X as scikit-learn's trees read it."""
+    """Return X as float32, checked as scikit-learn's trees check it."""
     try:
         _get_feature_names(X)  # names of mixed types are refused
         return np.asarray(
@@ -193,15 +193,15 @@ def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, 
     return None, numbers
 
 
-def _weights(given: ColumnLike, n_rows: int) -> NDArray[np.float64] | None:
-    if given is None:
+def _weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] | None:
+    if sample_weight is None:
         return None
-    weights = np.asarray(given)
+    weights = np.asarray(sample_weight)
     if (
         weights.shape != (n_rows,)
         or weights.dtype.kind not in "fiub"
         or not np.isfinite(weights).all()
         or weights.min() < 0
     ):
-        raise NotShared("sample_weight is not one finite number from 0 per row")
+        raise NotShared("sample_weight is not one finite, non-negative number per row")
     return weights.astype(np.float64)

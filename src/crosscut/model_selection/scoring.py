@@ -1,4 +1,4 @@
-"""How candidates are scored: known metrics for all splits at once, other scorers split after split."""
+"""Score candidates: supported metrics for all splits at once, other scorers one split at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from crosscut.model_selection.metrics import OF_PROBABILITIES, Cells, Segments, needs_estimator, quick_metric
+from crosscut.model_selection.metrics import (
+    Cells,
+    Segments,
+    log_loss,
+    needs_all_classes,
+    needs_estimator,
+    quick_metric,
+)
 from crosscut.sklearn_private import _check_method_params, _MultimetricScorer, _safe_split, _score
 
 if TYPE_CHECKING:
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ClassifierStandIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Answers for the rows of one test set, which are given as positions in it."""
+    """An estimator with stored predictions for one test set; ``X`` holds positions in it."""
 
     def __init__(self, classes: NDArray[Any], labels: NDArray[Any], probability: NDArray[np.float64]) -> None:
         self.classes_ = classes
@@ -31,7 +38,7 @@ class ClassifierStandIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.probability = probability
 
     def fit(self, X: TableLike, y: ColumnLike) -> ClassifierStandIn:
-        """Do nothing: the predictions are given."""
+        """Do nothing: the predictions are stored."""
         del X, y
         return self
 
@@ -45,13 +52,13 @@ class ClassifierStandIn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class RegressorStandIn(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Answers for the rows of one test set, which are given as positions in it."""
+    """An estimator with stored predictions for one test set; ``X`` holds positions in it."""
 
     def __init__(self, values: NDArray[np.float64]) -> None:
         self.values = values
 
     def fit(self, X: TableLike, y: ColumnLike) -> RegressorStandIn:
-        """Do nothing: the predictions are given."""
+        """Do nothing: the predictions are stored."""
         del X, y
         return self
 
@@ -77,47 +84,52 @@ class Scoring:
         self.scorers = scorer._scorers if self.multi else {"score": scorer}
         examples, self.part = grown.examples, part
         self.rows: list[NDArray[np.int64]] = getattr(grown.splits, part)
-        # without routing all scorers get the weights, which are those of the trees
+        # without metadata routing all scorers get the weights of the trees
         weighted = list(score_params) == ["sample_weight"] and not get_config()["enable_metadata_routing"]
         weights = examples.weights if weighted else None
         self.segments = Segments.of(self.rows, examples.codes, weights)
         self.quick: dict[str, tuple[int, Any]] = {}
         if (weights is not None or not score_params) and self.segments.weight.all():
-            found = {name: quick_metric(one, examples.classes) for name, one in self.scorers.items()}
-            self.quick = {name: metric for name, metric in found.items() if metric is not None}
+            metrics = {name: quick_metric(scorer, examples.classes) for name, scorer in self.scorers.items()}
+            self.quick = {name: metric for name, metric in metrics.items() if metric is not None}
         if not self.complete:
-            self.quick = {
-                name: one for name, one in self.quick.items() if one[1] not in OF_PROBABILITIES.values()
-            }
+            self.quick = {name: one for name, one in self.quick.items() if not needs_all_classes(one[1])}
 
     @cached_property
     def leaves(self) -> dict[Any, NDArray[np.int64]]:
-        """The places where the rows end in each largest."""
+        """The leaf of each row, for each setting's largest trees."""
         return self.grown.leaves(self.part)
 
     @cached_property
     def present(self) -> list[NDArray[np.int64]]:
-        """The classes that each split trains on."""
+        """The classes in the training rows of each split."""
         return [np.unique(self.grown.examples.codes[rows]) for rows in self.grown.splits.train]
 
     @property
     def complete(self) -> bool:
         """Whether every split trains on all classes, if that matters."""
-        of_probabilities = any(metric in OF_PROBABILITIES.values() for _, metric in self.quick.values())
         classes = self.grown.examples.classes
-        return (
-            not of_probabilities or classes is None or all(len(own) == len(classes) for own in self.present)
-        )
+        if classes is None or not any(needs_all_classes(metric) for _, metric in self.quick.values()):
+            return True
+        return all(len(own) == len(classes) for own in self.present)
 
     @cached_property
     def cells(self) -> dict[Any, Cells]:
-        """The cells of each largest."""
+        """The cells of each setting's largest trees."""
         classes = self.grown.examples.classes
         assert classes is not None
-        return {key: Cells.of(self.segments, own, len(classes)) for key, own in self.leaves.items()}
+        return {key: Cells.of(self.segments, leaves, len(classes)) for key, leaves in self.leaves.items()}
+
+    @cached_property
+    def single_rows(self) -> dict[Any, Cells]:
+        """The rows of each largest, one by one: for sums that are rounded."""
+        classes = self.grown.examples.classes
+        assert classes is not None
+        leaves = self.leaves.items()
+        return {key: Cells.of_single_rows(self.segments, own, len(classes)) for key, own in leaves}
 
     def scores(self) -> list[Any]:
-        """Return numbers, or dicts of several metrics: candidate after candidate, split after split."""
+        """Return a score, or a dict of scores, for each split of each candidate."""
         scores: list[Any] = []
         for c in range(len(self.grown.candidates)):
             known = self._quick_scores(c)
@@ -126,32 +138,35 @@ class Scoring:
             if not self.multi:
                 scores += one_by_one if rest else known["score"]
                 continue
-            for s, found in enumerate(one_by_one):
+            for s, others in enumerate(one_by_one):
                 scores.append(
-                    {name: known[name][s] if name in known else found[name] for name in self.scorers}
+                    {name: known[name][s] if name in known else others[name] for name in self.scorers}
                 )
         return scores
 
     def _quick_scores(self, c: int) -> dict[str, list[float]]:
-        """Return the scores of the metrics that are known, and defined on every split."""
+        """Return the scores of supported metrics that are defined on every split."""
         if not self.quick:
             return {}
         candidate = self.grown.candidates[c]
         key = candidate.steps, candidate.setting
         largest = self.grown.by_setting[key]
-        arguments: tuple[Any, ...]
-        if self.grown.examples.classes is None:
-            arguments = self.segments, largest.mean[largest.stopped(self.leaves[key], candidate)]
-        else:
-            cells = self.cells[key]
-            arguments = cells, largest, largest.stopped(cells.leaf, candidate)
-        found = {name: (sign, metric(*arguments)) for name, (sign, metric) in self.quick.items()}
-        return {
-            name: (sign * scores).tolist() for name, (sign, scores) in found.items() if scores is not None
-        }
+        scores: dict[str, list[float]] = {}
+        for name, (sign, metric) in self.quick.items():
+            if self.grown.examples.classes is None:
+                values = metric(self.segments, largest.mean[largest.stopped(self.leaves[key], candidate)])
+            else:
+                # Cells belong to the largest trees. Equal smaller trees may have different cells, which must
+                # not decide between them: only counts may be summed by cell.
+                exact = metric is not log_loss and self.segments.weights is None
+                cells = (self.cells if exact else self.single_rows)[key]
+                values = metric(cells, largest, largest.stopped(cells.leaf, candidate))
+            if values is not None:
+                scores[name] = (sign * values).tolist()
+        return scores
 
     def _one_by_one(self, c: int, names: list[str]) -> list[Any]:
-        """Return what scikit-learn's scorers of these names say of each split."""
+        """Return the scores of scikit-learn's scorers of these names on each split."""
         candidate = self.grown.candidates[c]
         key = candidate.steps, candidate.setting
         largest = self.grown.by_setting[key]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SharedSearch:
-    """The ``fit`` of both searches: one growth where the candidates allow it, else scikit-learn's own."""
+    """The ``fit`` of both searches: one growth if the candidates allow it, otherwise scikit-learn's fit."""
 
     def fit(self: Any, X: TableLike, y: ColumnLike = None, **params: Any) -> Any:
         """Score every candidate on every split and, with ``refit``, grow the best one's tree on all rows.
@@ -43,19 +43,19 @@ class SharedSearch:
         self
         """
         self._validate_params()
-        given_cv, reason = self.cv, None
-        self.cv = as_list(given_cv)
+        original_cv, reason = self.cv, None
+        self.cv = as_list(original_cv)
         try:
             try:
                 self._fit_together(X, y, params)
-            except NotShared as found:
-                reason = found
+            except NotShared as error:
+                reason = error
             if reason is not None:  # outside of the handler, as in drop_in
                 warn_delegated(type(self).__name__, reason)
                 self.cv = self.cv if reason.splits is None else reason.splits
                 super().fit(X, y, **params)  # type: ignore[misc]
         finally:
-            self.cv = given_cv
+            self.cv = original_cv
         return self
 
     def _fit_together(self: Any, X: TableLike, y: ColumnLike, params: dict[str, Any]) -> None:
@@ -72,7 +72,7 @@ class SharedSearch:
         routed = self._get_routed_params_for_fit(params)
         examples = TrainingRows.of(self.estimator, X, y, routed.estimator.fit, self.n_jobs)
         random_state = getattr(self, "random_state", None)
-        # drawn from a copy: if the search is delegated, scikit-learn draws the same candidates
+        # from a copy of the generator: if the search is delegated, scikit-learn must draw the same candidates
         drawn = self._candidates(deepcopy(check_random_state(random_state)))
         read = read_estimator(self.estimator, drawn, examples)
 
@@ -82,7 +82,7 @@ class SharedSearch:
         if not candidates:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         if self.verbose > 0:
-            print(  # noqa: T201 - what verbose asks for
+            print(  # noqa: T201 - verbose output
                 f"Fitting {self.n_splits_} folds for each of {len(candidates)} candidates,"
                 f" totalling {len(candidates) * self.n_splits_} fits"
             )
@@ -123,10 +123,10 @@ class GridSearchCV(SharedSearch, scikit.GridSearchCV):  # type: ignore[misc]
     """Search a grid of parameters for a tree; one growth serves the whole grid where the parameters allow.
 
     Arguments, attributes and results are those of :class:`sklearn.model_selection.GridSearchCV`.
-    ``max_depth``, ``min_impurity_decrease`` and ``ccp_alpha`` cost nothing extra, for every smaller tree is
-    inside the larger one; a value of ``min_samples_leaf`` costs more trees of the same growth, a criterion or
-    class weight a growth. What cannot be shared is delegated to scikit-learn with one
-    :class:`DelegationWarning` that names the parameter.
+    Values of ``max_depth``, ``min_impurity_decrease`` and ``ccp_alpha`` cost nothing extra, because the
+    largest tree contains the smaller ones. Each value of ``min_samples_leaf`` adds trees to the same growth.
+    Each criterion or class weight needs its own growth. Other parameters are delegated to scikit-learn with
+    one :class:`DelegationWarning` that names the parameter.
 
     Examples
     --------

@@ -47,16 +47,16 @@ def cross_validate(
     """Evaluate a tree by cross-validation; the trees of all splits are grown at once.
 
     Arguments and results are those of :func:`sklearn.model_selection.cross_validate`. ``fit_time`` and
-    ``score_time`` share out evenly what the common growth and scoring took. ``random_state`` of
-    scikit-learn's trees only decides between tests of equal quality; here the lowest feature wins, then the
-    lowest threshold.
+    ``score_time`` divide the common time of growing and scoring evenly. ``random_state`` of scikit-learn's
+    trees only decides between tests of equal quality; here the lowest feature wins, then the lowest
+    threshold.
 
     Parameters
     ----------
     estimator : estimator
-        scikit-learn's ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, or crosscut's trees. What
-        cannot be grown together is delegated to scikit-learn with one :class:`DelegationWarning` that names
-        the reason.
+        scikit-learn's ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, or crosscut's trees. Trees
+        that cannot be grown together are delegated to scikit-learn with one :class:`DelegationWarning` that
+        names the reason.
     X, y, groups, scoring, cv, verbose, params, return_train_score, return_estimator, return_indices,
     error_score
         As in scikit-learn.
@@ -68,8 +68,8 @@ def cross_validate(
     Returns
     -------
     dict
-        ``test_score`` (or one ``test_<name>`` per metric), ``fit_time``, ``score_time``, and what else was
-        asked for.
+        ``test_score`` (or one ``test_<name>`` per metric), ``fit_time``, ``score_time``, and the optional
+        results.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def cross_validate(
         "cross_validate", estimator, X, y, groups, cv, params, scoring, raise_exc=raise_exc, n_jobs=n_jobs
     )
     results: list[Any] = []
-    given: list[Any] = []
+    pairs: list[Any] = []
     for grown in call.grow_parts():
         results += call.evaluate(
             grown,
@@ -95,22 +95,22 @@ def cross_validate(
             return_train_score=return_train_score,
             return_estimator=return_estimator,
         )
-        given += grown.splits.given if return_indices else []
+        pairs += grown.splits.pairs if return_indices else []
     print_fits(verbose, results, [None], len(results))
     columns = _aggregate_score_dicts(results)
-    found = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
+    result = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
     if return_estimator:
-        found["estimator"] = columns["estimator"]
+        result["estimator"] = columns["estimator"]
     if return_indices:
-        train, test = zip(*given, strict=True)
-        found["indices"] = {"train": train, "test": test}
+        train, test = zip(*pairs, strict=True)
+        result["indices"] = {"train": train, "test": test}
     test_scores = _normalize_score_results(columns["test_scores"])
     train_scores = _normalize_score_results(columns["train_scores"]) if return_train_score else {}
     for name, scores in test_scores.items():
-        found[f"test_{name}"] = scores
+        result[f"test_{name}"] = scores
         if return_train_score:
-            found[f"train_{name}"] = train_scores[name]
-    return found
+            result[f"train_{name}"] = train_scores[name]
+    return result
 
 
 @drop_in(scikit.cross_val_score)
@@ -143,7 +143,7 @@ def cross_val_score(
     array([0.399, 0.416, 0.301])
     """
     scorer = check_scoring(estimator, scoring=scoring)  # one metric only
-    found = cross_validate(
+    result = cross_validate(
         estimator,
         X,
         y,
@@ -156,7 +156,7 @@ def cross_val_score(
         pre_dispatch=pre_dispatch,
         error_score=error_score,
     )
-    scores: NDArray[np.float64] = found["test_score"]
+    scores: NDArray[np.float64] = result["test_score"]
     return scores
 
 
@@ -250,24 +250,23 @@ def cross_val_predict(
 
 
 def _predictions(grown: Grown, method: str) -> NDArray[Any]:
-    """Return what ``method`` gives for the test rows, split after split."""
+    """Return the predictions of ``method`` for the test rows, split after split."""
     examples, splits = grown.examples, grown.splits
     candidate = grown.candidates[0]
     largest = grown.largest(candidate)
     (leaves,) = grown.leaves("test").values()
     places = largest.stopped(leaves, candidate)
-    found: NDArray[Any]
+    predictions: NDArray[Any]
     if examples.classes is None:
-        found = largest.mean[places]
-        return found
+        predictions = largest.mean[places]
+        return predictions
     if method == "predict":
-        found = examples.classes[largest.label[places]]
-        return found
-    found = largest.probability[places]
+        predictions = examples.classes[largest.label[places]]
+        return predictions
+    predictions = largest.probability[places]
     if method == "predict_log_proba":
-        # one log per split, for scikit-learn warns of log(0) in every fit; classes a training set lacks are
-        # not logged
-        found = np.log(found)
+        # numpy warns of log(0), as scikit-learn does; absent classes are set below
+        predictions = np.log(predictions)
     n_classes = len(examples.classes)
     first = np.cumsum([0, *map(len, splits.test)])
     for s, train in enumerate(splits.train):
@@ -281,6 +280,6 @@ def _predictions(grown: Grown, method: str) -> NDArray[Any]:
             RuntimeWarning,
             stacklevel=4,
         )
-        absent = 0.0 if method == "predict_proba" else np.finfo(found.dtype).min
-        found[first[s] : first[s + 1], ~present] = absent
-    return found
+        absent = 0.0 if method == "predict_proba" else np.finfo(predictions.dtype).min
+        predictions[first[s] : first[s + 1], ~present] = absent
+    return predictions

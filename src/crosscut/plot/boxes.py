@@ -1,4 +1,4 @@
-"""Axes, colours, and arranged boxes drawn on axes."""
+"""Axes, colours, and the layout and drawing of trees of boxes."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREY, LIGHT = "#0b62a8", "#c2410c", "#5d6675", "#d9e6f2"
-# classes beyond the tenth share colours
+# the eleventh class gets the first colour again
 CLASSES = (
     *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee"),
     *("#aa3377", "#bbbbbb", "#ee8866", "#44bb99", "#775511"),
 )
 
 
-def axes(given: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes to draw on: those given, or new ones of this size in inches."""
-    if given is not None:
-        return given
+def axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return ``ax``, or new axes of this size in inches."""
+    if ax is not None:
+        return ax
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "pictures need matplotlib: pip install 'crosscut[plot]'", name="matplotlib"
+            "plots need matplotlib: pip install 'crosscut[plot]'", name="matplotlib"
         ) from error
     import sys
 
-    if "matplotlib.pyplot" in sys.modules:  # a notebook or script that shows figures by itself
+    if "matplotlib.pyplot" in sys.modules:  # a notebook or script in which pyplot shows the figures
         from matplotlib import pyplot as plt
 
-        made: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
-        return made
+        new: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        return new
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
 def labelled(ax: Axes, x: str, y: str, *, whole: bool = False) -> Axes:
-    """Label a chart and leave only its lower and left edges; mark only whole numbers on the lower one."""
+    """Label the axes and hide the upper and right edges; ``whole`` means integer ticks on the x axis."""
     ax.set(xlabel=x, ylabel=y)
     ax.spines[["top", "right"]].set_visible(False)
     if whole:
@@ -60,20 +60,20 @@ class PictureBox:
     text: str
     width: float = 1.0
     kind: str = "test"
-    above: str = ""  # label of the line that leads here
+    above: str = ""  # label of the line from the parent
     children: list[PictureBox] = field(default_factory=list)
     shares: tuple[float, ...] = ()  # of the classes, for a bar
     x: float = 0.0
     level: int = 0
 
     def all(self) -> list[PictureBox]:
-        """Return this box and all below it, parents first."""
-        found, todo = [], [self]
+        """Return this box and all boxes below it, parents first."""
+        boxes, todo = [], [self]
         while todo:
             box = todo.pop()
-            found.append(box)
+            boxes.append(box)
             todo.extend(reversed(box.children))
-        return found
+        return boxes
 
 
 def arrange(root: PictureBox, gap: float = 0.25) -> tuple[float, int]:
@@ -93,11 +93,11 @@ def arrange(root: PictureBox, gap: float = 0.25) -> tuple[float, int]:
     # outlines from a box downwards: smallest and largest x on each level, measured from the box's middle
     left: dict[int, list[float]] = {}
     right: dict[int, list[float]] = {}
-    shift: dict[int, float] = {}  # of a box's middle against its parent's
+    shift: dict[int, float] = {}  # from the parent's middle to the box's
     for box in reversed(boxes):
-        own_left, own_right = _side_by_side(box, left, right, shift, gap)
-        left[id(box)] = [-box.width / 2, *own_left]
-        right[id(box)] = [box.width / 2, *own_right]
+        child_left, child_right = _side_by_side(box, left, right, shift, gap)
+        left[id(box)] = [-box.width / 2, *child_left]
+        right[id(box)] = [box.width / 2, *child_right]
     low, high = min(left[id(root)]), max(right[id(root)])
     root.x = gap / 2 - low
     for box in boxes:
@@ -113,17 +113,17 @@ def _side_by_side(
     shift: dict[int, float],
     gap: float,
 ) -> tuple[list[float], list[float]]:
-    """Place the children of a box next to each other; returns the outlines of all of them together."""
+    """Place the children of a box next to each other; return their common outlines."""
     all_left: list[float] = []
     all_right: list[float] = []
     places = []
     for child in box.children:
-        own_left, own_right = left.pop(id(child)), right.pop(id(child))
-        at = max((end - begin for end, begin in zip(all_right, own_left, strict=False)), default=0.0)
+        child_left, child_right = left.pop(id(child)), right.pop(id(child))
+        at = max((end - begin for end, begin in zip(all_right, child_left, strict=False)), default=0.0)
         at += gap if all_right else 0.0
         places.append(at)
-        all_left += [at + x for x in own_left[len(all_left) :]]
-        all_right = [at + x for x in own_right] + all_right[len(own_right) :]
+        all_left += [at + x for x in child_left[len(all_left) :]]
+        all_right = [at + x for x in child_right] + all_right[len(child_right) :]
     middle = (places[0] + places[-1]) / 2 if places else 0.0
     for child, at in zip(box.children, places, strict=True):
         shift[id(child)] = at - middle
@@ -141,15 +141,15 @@ def text_width(text: str) -> float:
 
 
 def draw(root: PictureBox, ax: Axes | None) -> Axes:
-    """Draw boxes on axes of a size that fits."""
+    """Draw boxes on ``ax``, or on new axes of the right size."""
     for box in root.all():
         box.width = max(box.width, text_width(box.text), text_width(box.above) - 0.1 if box.above else 0)
     width, n_levels = arrange(root)
     height = LEVEL * n_levels
     scale = min(1.0, LARGEST / max(width, height))
-    own = ax is None
+    is_new = ax is None
     ax = axes(ax, max(width * scale, 2.5), max(height * scale, 1.2))
-    if not own:
+    if not is_new:
         inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
         scale = min(inches.width / width, inches.height / height, 1.0)
     font = FONT * scale
@@ -176,6 +176,7 @@ def _draw_line(ax: Axes, box: PictureBox, child: PictureBox, font: float) -> Non
             child.x,
             bottom + 0.04,
             child.above,
+            parse_math=False,
             fontsize=font * 0.9,
             ha="center",
             va="bottom",
@@ -214,6 +215,7 @@ def _draw_box(ax: Axes, box: PictureBox, font: float) -> None:
         box.x,
         bottom + height / 2 + (0.06 if box.shares else 0),
         box.text,
+        parse_math=False,  # names may contain '$' or backslashes
         fontsize=font,
         ha="center",
         va="center",

@@ -1,7 +1,8 @@
-"""The forest as in the paper's Figure 3: tests, forks as squares, and which folds go where."""
+"""Plot of the forest, as in the paper's Figure 3: shared tests, forks, and the folds of each branch."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from crosscut.forest.export.text import branch_label, fold_label, outcome_label
@@ -25,7 +26,7 @@ def plot_forest(
     """Draw the final tree and the trees of the folds in one picture.
 
     A blue box is a test shared by the trees named on the line above it. An orange square is a fork, where
-    trees take different tests; each branch is labelled with the folds that take it.
+    trees choose different tests; each branch is labelled with its folds.
 
     Parameters
     ----------
@@ -36,9 +37,9 @@ def plot_forest(
     ax : Axes, optional
         Where to draw; by default new axes as large as the forest needs.
     max_depth : int, optional
-        Levels to draw; by default as many as can be read.
+        Levels to draw; by default as many as stay readable.
     collapse : bool
-        Draw each part on which the trees agree down to the last leaf as one box with a dashed edge.
+        Draw each subtree that is the same in all trees as one box with a dashed edge.
 
     Returns
     -------
@@ -94,22 +95,22 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
 def _box(
     fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], named: Callable[[Sequence[int]], str]
 ) -> PictureBox:
-    """Return the boxes of the forest; a loop, since forests may be deeper than Python's stack."""
-    made = PictureBox("")
-    todo = [(root, made)]
+    """Return the boxes of the forest. It loops because forests may be deeper than Python's stack."""
+    top = PictureBox("")
+    todo = [(root, top)]
     while todo:
         node, box = todo.pop()
         at = dict(zip(node.tasks, node.nodes, strict=True))
-        going = sum(len(group) for group in node.groups)
+        n_split = sum(len(group) for group in node.groups)
         size = agreed.get(id(node), 0)
         if not node.groups:
             box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
             box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "collapsed"
         elif size > 3:
-            who = "one tree" if len(node.tasks) == 1 else "all agree"
-            box.text, box.kind = f"{who}:\n{size} nodes", "collapsed"
-        elif len(node.groups) == 1 and going == len(node.tasks):
+            label = "one tree" if len(node.tasks) == 1 else "all agree"
+            box.text, box.kind = f"{label}:\n{size} nodes", "collapsed"
+        elif len(node.groups) == 1 and n_split == len(node.tasks):
             todo += _test(fit, box, node, 0, at)
         else:
             box.text, box.kind = " ", "fork"
@@ -117,16 +118,16 @@ def _box(
                 branch = PictureBox("", above=named(group))
                 box.children.append(branch)
                 todo += _test(fit, branch, node, k, at)
-            staying = [task for task in node.tasks if not any(task in group for group in node.groups)]
-            if staying:
-                box.children.append(PictureBox(_leaf(fit, staying, at), kind="leaf", above=named(staying)))
-    return made
+            ending = [task for task in node.tasks if not any(task in group for group in node.groups)]
+            if ending:
+                box.children.append(PictureBox(_leaf(fit, ending, at), kind="leaf", above=named(ending)))
+    return top
 
 
 def _test(
     fit: Fit, box: PictureBox, node: SharedNode, k: int, at: dict[int, int]
 ) -> list[tuple[SharedNode, PictureBox]]:
-    """Fill a box with the test of one group, and list the boxes of its branches, to be filled later."""
+    """Fill a box with the test of one group; return the boxes of its branches, which are still empty."""
     schema = fit.schema
     group, below = node.groups[k], node.children[k]
     first = fit.forest.trees[group[0]]
@@ -136,10 +137,10 @@ def _test(
         task = child.tasks[0]
         tree, parent = fit.forest.trees[task], at[task]
         children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
-        asked = branch_label(tree, parent, children.index(child.nodes[0]), schema, max_names=3)
-        made = PictureBox("", above=asked)
-        box.children.append(made)
-        todo.append((child, made))
+        label = branch_label(tree, parent, children.index(child.nodes[0]), schema, max_names=3)
+        branch = PictureBox("", above=label)
+        box.children.append(branch)
+        todo.append((child, branch))
     return todo
 
 
@@ -157,15 +158,10 @@ def _trees(tasks: Sequence[int]) -> str:
 def _leaf(fit: Fit, tasks: Sequence[int], at: dict[int, int]) -> str:
     """Return the predictions of the trees here, with counts if they differ."""
     classes = fit.classes
-    said: dict[str, int] = {}
-    for task in tasks:
-        outcome = outcome_label(fit.forest.trees[task], at[task], classes)
-        said[outcome] = said.get(outcome, 0) + 1
-    if len(said) == 1:
-        return next(iter(said))
+    counts = Counter(outcome_label(fit.forest.trees[task], at[task], classes) for task in tasks)
+    if len(counts) == 1:
+        return next(iter(counts))
     if classes is None:
         means = [float(fit.forest.trees[task].value[at[task], 0]) for task in tasks]
         return f"{min(means):.4g}\nto {max(means):.4g}"
-    return "\n".join(
-        f"{outcome} ({count} trees)" for outcome, count in sorted(said.items(), key=lambda s: -s[1])[:3]
-    )
+    return "\n".join(f"{outcome} ({count} trees)" for outcome, count in counts.most_common(3))

@@ -1,4 +1,4 @@
-"""Charts: error by tree size, agreement and time by level."""
+"""Plots of error by tree size, and of agreement and time by level."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw the cross-validated error of every pruning with ±1 standard error, and the chosen size.
+    """Plot the cross-validated error of every pruning with ±1 standard error, and the chosen size.
 
     Parameters
     ----------
@@ -37,15 +37,17 @@ def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     fit = fit_of(model)
     table = fit.pruning_table
     ax = axes(ax, 6.4, 4.0)
-    leaves, error, spread = table.n_leaves, table.cv_error, table.standard_error
-    ax.fill_between(leaves, error - spread, error + spread, color=BLUE, alpha=0.15, linewidth=0)
+    leaves, error, standard_error = table.n_leaves, table.cv_error, table.standard_error
+    ax.fill_between(
+        leaves, error - standard_error, error + standard_error, color=BLUE, alpha=0.15, linewidth=0
+    )
     ax.plot(leaves, error, color=BLUE, label="held-out rows, ±1 standard error")
     ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
     like = table.like_best
     ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label=LIKE_BEST)
     ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
     best = table.choose("best")
-    limit = float(error[best] + spread[best])
+    limit = float(error[best] + standard_error[best])
     ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label="minimum error + 1 standard error")
     rule = fit.settings["prune"] if fit.settings["prune"] in {"best", "1se"} else None
     chosen = table.choose(rule or "best")
@@ -68,7 +70,7 @@ def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw f(i), the number of different tests per test of one tree: 1 where all trees agree.
+    """Plot f(i), the number of different tests on a level per test of one tree: 1 where all trees agree.
 
     Parameters
     ----------
@@ -97,12 +99,12 @@ def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_time(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw the time the engine spent on each level of all trees.
+    """Plot the time that growing took on each level of all trees.
 
     Parameters
     ----------
     model : TreeClassifier, TreeRegressor or their Fit
-        Fitted by an engine that measured it.
+        Fitted by an engine that measures time by level.
     ax : Axes, optional
         Where to draw.
     """

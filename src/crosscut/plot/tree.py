@@ -1,4 +1,4 @@
-"""The tree: tests, class bars and counts."""
+"""Plot of the final tree with its tests, class bars and counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit, Fitted
 
-MAX_NODES = 150  # without max_depth, larger trees are drawn down to the level that keeps to this
+MAX_NODES = 150  # without max_depth, larger trees are drawn to the depth at which this many nodes fit
 
 
 def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
@@ -28,12 +28,12 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
     ax : Axes, optional
         Where to draw; by default new axes as large as the tree needs.
     max_depth : int, optional
-        Levels to draw; by default all, or as many as can be read. A note gives the number of hidden nodes.
+        Levels to draw; by default all, or as many as stay readable. Boxes give the number of hidden nodes.
 
     Returns
     -------
     Axes
-        ``ax.figure.savefig("tree.svg")`` writes it; the ending determines the format.
+        ``ax.figure.savefig("tree.svg")`` writes it; the suffix determines the format.
 
     Examples
     --------

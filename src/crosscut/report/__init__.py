@@ -1,4 +1,4 @@
-"""A fit explained: ``summarize`` makes a plain dict of it, and `write_page` a page of that."""
+"""Reports on a fit: ``summarize`` makes a plain dict, and ``write_report`` an HTML page of it."""
 
 from crosscut.report.summary import summarize
 from crosscut.report.tree_page import notebook_html, write_report

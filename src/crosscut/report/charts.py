@@ -1,4 +1,4 @@
-"""The page's charts as SVG; colours come from its style sheet, so they follow the reader's colour scheme."""
+"""Charts of the report as SVG. Colours come from its style sheet, for light and dark schemes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Span = tuple[float, float]
 
 
 class Chart:
-    """Axes with round ticks, and what is drawn between them.
+    """A chart with axes, to which lines, bars and dots are added.
 
     Parameters
     ----------
     title : str
-        What the chart shows, for those who cannot see it.
+        Description for screen readers.
     x, y : (float, float)
-        The lowest and the highest number on each axis.
+        Range of each axis.
     x_title, y_title : str
-        What the axes are.
+        Labels of the axes.
     x_ticks : list of (float, str), optional
-        Where to write what below the chart; round numbers by default.
+        Positions and labels of the ticks; round numbers by default.
     logarithmic : bool
-        Whether the x axis is.
+        Whether the x axis is logarithmic.
     size : (int, int)
         Width and height.
     """
@@ -57,13 +57,13 @@ class Chart:
         self.parts = self._axes(ticks, x_title, y_title)
 
     def x(self, value: float) -> float:
-        """Return where a number is from left to right."""
+        """Return the horizontal position of a value."""
         low, high = self.span_x
-        place = math.log(value) if self.logarithmic else value
-        return self.left + (place - low) / ((high - low) or 1.0) * (self.width - RIGHT - self.left)
+        value = math.log(value) if self.logarithmic else value
+        return self.left + (value - low) / ((high - low) or 1.0) * (self.width - RIGHT - self.left)
 
     def y(self, value: float) -> float:
-        """Return where a number is from top to bottom."""
+        """Return the vertical position of a value."""
         low, high = self.span_y
         return self.bottom - (value - low) / ((high - low) or 1.0) * (self.bottom - TOP)
 
@@ -82,7 +82,7 @@ class Chart:
             at, half = self.x(value), 3.4 * len(label)
             anchor = "start" if at - half < 0 else "end" if at + half > self.width else "middle"
             begin = at if anchor == "start" else at - 2 * half if anchor == "end" else at - half
-            if begin > end + 5:  # no label touches the one before
+            if begin > end + 5:  # labels must not touch
                 parts.append(_text("tick", at, bottom + 16, label, anchor))
                 end = begin + 2 * half
         if x_title:
@@ -97,26 +97,26 @@ class Chart:
         self.parts.append(f'<polyline class="{kind}" points="{self._points(points)}"/>')
 
     def band(self, upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]]) -> None:
-        """Fill what is between two lines."""
+        """Fill the area between two lines."""
         self.parts.append(f'<polygon class="band" points="{self._points([*upper, *lower[::-1]])}"/>')
 
-    def dot(self, x: float, y: float, said: str, radius: float = 3, kind: str = "dot") -> None:
-        """Draw a dot; what it stands for is said to those who point at it."""
-        told = f"<title>{escape(said)}</title>" if said else ""
+    def dot(self, x: float, y: float, label: str, radius: float = 3, kind: str = "dot") -> None:
+        """Draw a dot; its label is a tooltip."""
+        title = f"<title>{escape(label)}</title>" if label else ""
         at = f'cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:.1f}"'
-        self.parts.append(f'<circle class="{kind}" {at}>{told}</circle>')
+        self.parts.append(f'<circle class="{kind}" {at}>{title}</circle>')
 
-    def bar(self, across: Span, upwards: Span, said: str, kind: str = "bar") -> None:
-        """Draw a bar from left to right and from bottom to top."""
+    def bar(self, across: Span, upwards: Span, label: str, kind: str = "bar") -> None:
+        """Draw a bar over these ranges of x and y; its label is a tooltip."""
         (low, high), (bottom, top) = across, upwards
         x, y = self.x(low), self.y(max(bottom, top))
         self.parts.append(
             f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{self.x(high) - x:.1f}" '
-            f'height="{abs(self.y(bottom) - self.y(top)):.1f}"><title>{escape(said)}</title></rect>'
+            f'height="{abs(self.y(bottom) - self.y(top)):.1f}"><title>{escape(label)}</title></rect>'
         )
 
     def across(self, y: float, kind: str = "limit") -> None:
-        """Draw a line from left to right."""
+        """Draw a horizontal line."""
         self.line([(self._end(0), y), (self._end(1), y)], kind)
 
     def _end(self, which: int) -> float:
@@ -126,7 +126,7 @@ class Chart:
         return " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
 
     def svg(self) -> str:
-        """Return the chart."""
+        """Return the chart as SVG."""
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{escape(self.title)}" '
             f'class="chart">{"".join(self.parts)}</svg>'
@@ -135,9 +135,9 @@ class Chart:
 
 def size_chart(pruning: dict[str, Any]) -> str:
     """Cross-validated error by number of leaves, ±1 standard error, and the chosen size."""
-    leaves, cv, spread = pruning["n_leaves"], pruning["cv_error"], pruning["standard_error"]
+    leaves, cv, standard_error = pruning["n_leaves"], pruning["cv_error"], pruning["standard_error"]
     train = pruning["train_error"]
-    high = max(*(c + s for c, s in zip(cv, spread, strict=True)), *train)
+    high = max(*(c + s for c, s in zip(cv, standard_error, strict=True)), *train)
     chart = Chart(
         "Error by size of the tree",
         (leaves[-1], max(leaves[0], 2)),
@@ -146,15 +146,15 @@ def size_chart(pruning: dict[str, Any]) -> str:
         y_title=pruning["measure"],
         logarithmic=leaves[0] > 30,
     )
-    rows = list(zip(leaves, cv, spread, strict=True))
+    rows = list(zip(leaves, cv, standard_error, strict=True))
     chart.band([(n, c + s) for n, c, s in rows], [(n, max(c - s, 0)) for n, c, s in rows])
     best = pruning["best"]
-    chart.across(cv[best] + spread[best])
+    chart.across(cv[best] + standard_error[best])
     chart.line(zip(leaves, train, strict=True), "train")
     chart.line(zip(leaves, cv, strict=True))
     for (n, c, s), like_best in zip(rows, pruning["like_best"], strict=True):
-        said = f"{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}"
-        chart.dot(n, c, said, 2.5, "dot" if like_best else "dot worse")
+        label = f"{counted(n, 'leaf', 'leaves')}: {number(c)} ± {number(s)}"
+        chart.dot(n, c, label, 2.5, "dot" if like_best else "dot worse")
     chosen = pruning["chosen"]
     chart.dot(leaves[chosen], cv[chosen], "the chosen size", 7, "chosen")
     return chart.svg()
@@ -163,7 +163,7 @@ def size_chart(pruning: dict[str, Any]) -> str:
 def bar_chart(
     values: Sequence[float | None], *, title: str, x_title: str, y_title: str, mean: float | None = None
 ) -> str:
-    """Bars, numbered from 1, with an optional line across at their mean."""
+    """Draw bars numbered from 1, and optionally a line at their mean."""
     known = [value for value in values if value is not None and math.isfinite(value)]
     low, high = min([0.0, *known]), max([*known, mean or 0.0])
     ticks = [(k + 1.0, str(k + 1)) for k in range(len(values))]
@@ -184,19 +184,19 @@ def bar_chart(
 
 
 def fold_chart(values: Sequence[float | None], measure: str, mean: float) -> str:
-    """Draw the error or the score of each fold, and their mean."""
+    """Draw the error of each fold, and the error of all rows as a line."""
     return bar_chart(values, title=f"{measure} of each fold", x_title="fold", y_title=measure, mean=mean)
 
 
 def level_chart(values: Sequence[float | None], title: str, y_title: str) -> str:
-    """Draw something that is known for every level."""
+    """Draw one value per level."""
     return bar_chart(values, title=title, x_title="level", y_title=y_title)
 
 
 def curve_chart(
     curves: Sequence[tuple[int, Sequence[tuple[float, float]]]], title: str, x: str, y: str
 ) -> str:
-    """Draw lines between 0 and 1, each with the number of its colour."""
+    """Draw lines in the unit square, each with the number of its colour."""
     chart = Chart(title, (0.0, 1.0), (0.0, 1.0), x_title=x, y_title=y)
     if title.startswith("ROC"):
         chart.line([(0, 0), (1, 1)], "train")
@@ -206,26 +206,30 @@ def curve_chart(
 
 
 def calibration_chart(bins: Sequence[dict[str, float]]) -> str:
-    """Draw how often answers are right by how sure they are; the area of a dot shows its rows."""
-    low = min([0.5, *(math.floor(10 * each[key]) / 10 for each in bins for key in ("sure", "right"))])
+    """Draw the accuracy of predictions by their probability; the area of a dot shows its number of rows."""
+    low = min(
+        [0.5, *(math.floor(10 * each[key]) / 10 for each in bins for key in ("probability", "accuracy"))]
+    )
     chart = Chart(
-        "How sure the model is, and how often it is right",
+        "Accuracy of predictions by their probability",
         (low, 1.0),
         (low, 1.0),
-        x_title="how sure it is",
-        y_title="how often it is right",
+        x_title="predicted probability",
+        y_title="accuracy",
     )
     chart.line([(low, low), (1, 1)], "train")
-    chart.line([(each["sure"], each["right"]) for each in bins])
+    chart.line([(each["probability"], each["accuracy"]) for each in bins])
     most = max(each["rows"] for each in bins)
     for each in bins:
-        said = f"{each['rows']:,} rows: {each['sure']:.0%} sure, {each['right']:.0%} right"
-        chart.dot(each["sure"], each["right"], said, 3 + 7 * math.sqrt(each["rows"] / most))
+        label = (
+            f"{each['rows']:,} rows: probability {each['probability']:.0%}, accuracy {each['accuracy']:.0%}"
+        )
+        chart.dot(each["probability"], each["accuracy"], label, 3 + 7 * math.sqrt(each["rows"] / most))
     return chart.svg()
 
 
 def scatter_chart(points: Sequence[tuple[float, float]], x: str, y: str) -> str:
-    """Draw dots around the diagonal."""
+    """Draw points and the diagonal."""
     ends = [value for point in points for value in point]
     span = (min(ends), max(ends))
     chart = Chart(f"{y} by {x}", span, span, x_title=x, y_title=y)
@@ -236,7 +240,7 @@ def scatter_chart(points: Sequence[tuple[float, float]], x: str, y: str) -> str:
 
 
 def gauge(score: float, low: float, high: float, baseline: float) -> str:
-    """Draw a score from 0 to 100 with its interval, and what guessing would give."""
+    """Draw a score between 0 and 1 with its interval, and the score of the baseline."""
 
     def at(value: float) -> float:
         return 12 + 376 * min(max(value, 0.0), 1.0)
@@ -252,19 +256,19 @@ def gauge(score: float, low: float, high: float, baseline: float) -> str:
         parts.append(_text("tick", 12, 65, "0", "start"))
     if at(baseline) < 330:
         parts.append(_text("tick", 388, 65, "100", "end"))
-    parts.append(_text("tick", min(max(at(baseline), 34), 366), 65, "guessing"))
+    parts.append(_text("tick", min(max(at(baseline), 34), 366), 65, "baseline"))
     parts.append(_text("note", min(max(at(score), 40), 360), 16, "this model"))
-    said = f"{100 * score:.0f} of 100 are right, guessing {100 * baseline:.0f}"
-    what = f'role="img" aria-label="{escape(said)}" class="chart gauge"'
-    return f'<svg viewBox="0 0 400 70" {what}>{"".join(parts)}</svg>'
+    label = f"{100 * score:.0f} of 100 correct, baseline {100 * baseline:.0f}"
+    attributes = f'role="img" aria-label="{escape(label)}" class="chart gauge"'
+    return f'<svg viewBox="0 0 400 70" {attributes}>{"".join(parts)}</svg>'
 
 
 def round_numbers(low: float, high: float, *, logarithmic: bool = False) -> list[tuple[float, str]]:
-    """Return a few round numbers between two, with their labels."""
+    """Return a few round numbers in a range, with their labels."""
     if logarithmic:
         steps = [m * 10.0**e for e in range(12) for m in (1, 3)]
-        found = [low, *(step for step in steps if low * 1.5 < step < high / 1.5), high]
-        return [(value, number(value)) for value in found]
+        values = [low, *(step for step in steps if low * 1.5 < step < high / 1.5), high]
+        return [(value, number(value)) for value in values]
     raw = (high - low) / 4 or 1.0
     power = 10 ** math.floor(math.log10(raw))
     step = power * min((m for m in (1, 2, 2.5, 5, 10) if m * power >= raw), default=10)
@@ -278,5 +282,5 @@ def _label(value: float) -> str:
     return number(value)
 
 
-def _text(kind: str, x: float, y: float, said: str, anchor: str = "middle") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(said)}</text>'
+def _text(kind: str, x: float, y: float, label: str, anchor: str = "middle") -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(label)}</text>'

@@ -1,4 +1,4 @@
-"""The columns of a fit: how much each matters, and how its values go with the target."""
+"""The columns of a fit: their importance, and charts of their values and the target."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from crosscut.training.fit import Fit
 
-MAX_BARS = 12  # intervals of a number, or categories
+MAX_BARS = 12  # per chart: intervals of a number, or categories
 SIZE = (300, 150)  # of a chart
 
 
 def column_table(fit: Fit) -> list[dict[str, Any]]:
-    """Describe each column: kind, missing values, importance in the final tree and in those of the folds."""
+    """Describe each column: kind, missing values, importance in the final tree and over the folds."""
     schema, missing, packed = fit.schema, fit.n_missing, fit.forest.packed
     criterion = criterion_of(fit.settings["criterion"])
     by_tree = np.array([importances(packed.only(t), criterion, len(schema)) for t in range(len(fit.forest))])
@@ -45,7 +45,7 @@ def column_table(fit: Fit) -> list[dict[str, Any]]:
 
 
 def value_text(fit: Fit, f: int, value: float) -> str:
-    """Return a cell of the matrix that trees test, as the user knows it."""
+    """Return a cell of the encoded matrix as the user wrote it."""
     if math.isnan(value):
         return "missing"
     kind = fit.schema.kinds[f]
@@ -57,7 +57,7 @@ def value_text(fit: Fit, f: int, value: float) -> str:
 
 
 def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -> str:
-    """Draw how often the values of a column occur, and how the target goes with them."""
+    """Draw a histogram of a column, with the classes or the mean target of each bar."""
     y = fit.validated("report()").y
     labels, where = _bars(fit, f, x)
     name, n = fit.schema.names[f], len(labels)
@@ -90,14 +90,14 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
         bottom = 0
         for c in np.argsort(colours, kind="stable"):
             if shown[k, c]:
-                said = f"{labels[k]}: {shown[k, c]:,} of {count[k]:,} {classes[c]}"
-                chart.bar((k + 0.06, k + 0.94), (bottom, bottom + shown[k, c]), said, f"bar c{colours[c]}")
+                label = f"{labels[k]}: {shown[k, c]:,} of {count[k]:,} {classes[c]}"
+                chart.bar((k + 0.06, k + 0.94), (bottom, bottom + shown[k, c]), label, f"bar c{colours[c]}")
                 bottom += shown[k, c]
     return chart.svg()
 
 
 def _spaced(labels: list[str]) -> list[tuple[float, str]]:
-    """Place labels below bars; charts leave out those that would touch."""
+    """Shorten labels and place them below their bars."""
     letters = max(3, int(6.2 * MAX_BARS / max(len(labels), 1)))
     return [
         (k + 0.5, label if len(label) <= letters else label[: letters - 1] + "…")
@@ -126,13 +126,13 @@ def _bars(fit: Fit, f: int, x: NDArray[np.float32]) -> tuple[list[str], NDArray[
         where = np.arange(len(x) - absent.sum())
         bar = np.clip(np.searchsorted(edges, x[~absent], side="right") - 1, 0, MAX_BARS - 1)
         labels = [value_text(fit, f, _rounded(fit, f, edge, edges)) for edge in edges[:-1]]
-    found = np.full(len(x), len(labels))
-    found[~absent] = bar[where]
-    return labels + ["n/a"] * bool(absent.any()), found
+    bar_of_row = np.full(len(x), len(labels))
+    bar_of_row[~absent] = bar[where]
+    return labels + ["n/a"] * bool(absent.any()), bar_of_row
 
 
 def _rounded(fit: Fit, f: int, edge: float, edges: NDArray[np.float64]) -> float:
-    """Return an edge with as many digits as tell it from its neighbours."""
+    """Round an edge to the digits that distinguish it from its neighbours."""
     if fit.schema.kinds[f] == "date":
         return math.floor(edge)
     digits = 1 - math.floor(math.log10(edges[1] - edges[0]))

@@ -1,4 +1,4 @@
-"""A tree drawn from left to right: a box per node, which says what leads there, what is asked or answered."""
+"""Draw a tree from left to right, with one box per node: its condition, its split or prediction, its rows."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
 
-MAX_LEAVES = 40  # more can be read by nobody
-FEW_LEAVES = 8  # parents are beside the middle of their children
+MAX_LEAVES = 40  # a larger drawing is unreadable
+FEW_LEAVES = 8  # up to here a parent is beside the middle of its children
 HEIGHT, GAP, BETWEEN = 60, 12, 34  # of a box, below it, and between levels
 NARROW, WIDE = 112, 236  # widths of boxes
-LETTER = {"condition": 6.9, "says": 8.7, "rows": 6.7}  # about as wide as this
+LETTER = {"condition": 6.9, "says": 8.7, "rows": 6.7}  # average width of a letter by line of the box
 N_COLOURS = 7  # of classes
 
 
 @dataclass
 class Box:
-    """One node: the condition that leads to it, what it asks or answers, and how many rows it has.
+    """One node: the condition that leads to it, its split or prediction, and its number of rows.
 
-    ``shares`` are those of the classes, by colour; of numbers, how far the mean is from lowest to highest.
+    ``shares`` are the class proportions by colour; for numbers, the position of the mean in their range.
     """
 
     node: int
     condition: str
     says: str
     rows: str
-    kind: str = "leaf"  # or "test", or "more": a node whose tests are not drawn
+    kind: str = "leaf"  # or "test", or "more": a node whose subtree is not drawn
     shares: tuple[tuple[int, float], ...] = ()
     colour: int | None = None
     children: list[Box] = field(default_factory=list)
-    column: str = ""  # the name that the condition begins with, which is shortened before what is asked of it
+    column: str = ""  # the name at the beginning of the condition, which is shortened first
     level: int = 0
     y: float = 0.0
 
     def walk(self) -> list[Box]:
-        """Return this box and all below it, parents first."""
+        """Return this box and all boxes below it, parents first."""
         return [self, *(box for child in self.children for box in child.walk())]
 
 
 def svg_of(root: Box, label: str, *, widest: int = WIDE, buttons: bool = True) -> str:
-    """Return the picture; boxes are buttons if the page's script listens to them."""
+    """Return the drawing; boxes are buttons if the page's script handles them."""
     boxes = _place(root)
     levels = max(box.level for box in boxes) + 1
     wanted = [[NARROW, *(_width(box) for box in boxes if box.level == level)] for level in range(levels)]
@@ -74,7 +74,7 @@ def svg_of(root: Box, label: str, *, widest: int = WIDE, buttons: bool = True) -
 
 
 def _place(root: Box) -> list[Box]:
-    """Put leaves below each other, and parents beside their children; a large tree begins at the top."""
+    """Put leaves below each other and parents beside their children; a large tree has its root at the top."""
     boxes = root.walk()
     small = sum(not box.children for box in boxes) <= FEW_LEAVES
     bottom = 1.0
@@ -99,10 +99,10 @@ def _width(box: Box) -> float:
 
 def _drawn(box: Box, x: float, width: float, role: str) -> str:
     lines = _lines(box)
-    spoken = escape(", ".join(text for _, text in lines))
+    label = escape(", ".join(text for _, text in lines))
     parts = [
-        f'<g class="node {box.kind}" data-node="{box.node}" {role}aria-label="{spoken}" ',
-        f'transform="translate({x:g} {box.y:g})"><title>{spoken}</title>',
+        f'<g class="node {box.kind}" data-node="{box.node}" {role}aria-label="{label}" ',
+        f'transform="translate({x:g} {box.y:g})"><title>{label}</title>',
         f'<rect class="box" width="{width:g}" height="{HEIGHT}" rx="7"/>',
     ]
     if box.colour is not None:
@@ -111,8 +111,8 @@ def _drawn(box: Box, x: float, width: float, role: str) -> str:
     for k, (name, text) in enumerate(lines):
         letters = int((width - 20) / LETTER[name])
         column = box.column if name == "condition" else ""
-        asked = text.removeprefix(column)
-        shown = shortened(shortened(column, max(letters - len(asked), 8)) + asked, letters)
+        condition = text.removeprefix(column)
+        shown = shortened(shortened(column, max(letters - len(condition), 8)) + condition, letters)
         parts.append(f'<text class="{name}" x="11" y="{top + 16.5 * k:g}">{escape(shown)}</text>')
     at = 8.0
     for colour, share in box.shares:
@@ -124,7 +124,7 @@ def _drawn(box: Box, x: float, width: float, role: str) -> str:
 
 
 def shortened(text: str, letters: int) -> str:
-    """Return a text of at most so many letters, with its beginning and its end."""
+    """Shorten a text to at most ``letters`` letters by leaving out its middle."""
     if len(text) <= letters:
         return text
     end = (letters - 1) // 3
@@ -132,14 +132,14 @@ def shortened(text: str, letters: int) -> str:
 
 
 class TreeBoxes:
-    """The boxes of a fit's tree, for every size of it.
+    """Makes the boxes of a tree, pruned to any size.
 
     Parameters
     ----------
     fit : Fit
-        Says what columns and classes there are.
+        The fit, for its columns and classes.
     tree : Tree
-        The tree to draw.
+        The largest tree to draw.
     """
 
     def __init__(self, fit: Fit, tree: Tree, colours: list[int]) -> None:
@@ -149,7 +149,7 @@ class TreeBoxes:
         self.span = float(tree.value[:, 0].min()), float(tree.value[:, 0].max())
 
     def root(self, inner: NDArray[np.bool_] | None = None) -> Box:
-        """Return the boxes of the tree in which only the nodes marked ``inner`` have branches."""
+        """Return the boxes of the pruned tree in which the nodes marked ``inner`` are split."""
         tree = self.tree
         inner = tree.feature >= 0 if inner is None else inner
         opened = _opened(tree, inner)
@@ -169,14 +169,14 @@ class TreeBoxes:
         tree, classes = self.tree, self.fit.classes
         rows = counted(int(tree.n_rows[node]), "row")
         value = tree.value[node]
-        said = outcome_label(tree, node, classes)
+        outcome = outcome_label(tree, node, classes)
         if self.share is None:
             low, high = self.span
             shares: Any = ((0, (float(value[0]) - low) / ((high - low) or 1.0)),)
             colour = None
         else:
             code = int(self.decided[node])
-            rows += f", {self.share[node, code]:.0%} {said}"
+            rows += f", {self.share[node, code]:.0%} {outcome}"
             shares = [
                 (self.colours[c], float(self.share[node, c])) for c in np.argsort(self.colours, kind="stable")
             ]
@@ -186,28 +186,28 @@ class TreeBoxes:
             return Box(node, condition, f"{name}?", rows, "test", tuple(shares))
         kind = "more" if inner[node] else "leaf"
         return Box(
-            node, condition, f"{said} …" if kind == "more" else said, rows, kind, tuple(shares), colour
+            node, condition, f"{outcome} …" if kind == "more" else outcome, rows, kind, tuple(shares), colour
         )
 
 
 def _opened(tree: Tree, inner: NDArray[np.bool_]) -> list[int]:
-    """Return the nodes to draw with their branches, in preorder: those with most rows, if not all."""
-    found: list[int] = []
+    """Return the nodes to draw with their branches, in preorder; of a large tree, those with most rows."""
+    opened: list[int] = []
     leaves, todo = 1, [0] if inner[0] else []
     while todo:
         node = max(todo, key=lambda node: tree.n_rows[node])
         todo.remove(node)
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
-        if leaves + len(children) - 1 > MAX_LEAVES and found:
+        if leaves + len(children) - 1 > MAX_LEAVES and opened:
             break
         leaves += len(children) - 1
-        found.append(node)
+        opened.append(node)
         todo += [child for child in children if inner[child]]
-    return sorted(found)
+    return sorted(opened)
 
 
 def class_colours(counts: NDArray[Any]) -> list[int]:
-    """Give each class the number of a colour: the most frequent their own, and all others the last."""
+    """Give the most frequent classes a colour each, and all others the last colour."""
     order = np.argsort(-counts, kind="stable")
     colour = np.empty(len(order), np.int64)
     colour[order] = np.minimum(np.arange(len(order)), N_COLOURS - 1)

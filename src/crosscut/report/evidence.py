@@ -1,4 +1,4 @@
-"""What held-out rows show of a fit: ranking, calibration, predictions and the rows that are most wrong."""
+"""Results on held-out rows: ranking curves, calibration, predictions and the largest errors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
 
-MAX_CURVES = 5  # classes with a curve of their own
+MAX_CURVES = 5  # classes with a curve
 MAX_POINTS = 150  # of a curve
-MAX_DOTS = 1_500  # of predictions against actual values
+MAX_DOTS = 1_500  # of the scatter chart
 
 
 def ranking(fit: Fit) -> list[dict[str, Any]]:
-    """Return ROC and precision-recall curves: of the rarer of two classes, or of the most frequent."""
+    """Return ROC and precision-recall curves of the rarer of two classes, or of the most frequent classes."""
     cv, classes = fit.validated("report()"), fit.known_classes
-    order, found = frequent_classes(cv), []
+    order, curves = frequent_classes(cv), []
     for k in order[1:2] if len(classes) == 2 else order[:MAX_CURVES]:
         roc, precision_recall = roc_points(cv, k), precision_recall_points(cv, k)
         if roc is not None and precision_recall is not None:
-            found.append(
+            curves.append(
                 {
                     "class": str(classes[k]),
                     "code": k,
@@ -42,52 +42,54 @@ def ranking(fit: Fit) -> list[dict[str, Any]]:
                     "precision_recall": _thinned(precision_recall.x, precision_recall.y),
                 }
             )
-    return found
+    return curves
 
 
 def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[float, float]]:
-    """Return at most so many points of a curve."""
+    """Return at most ``MAX_POINTS`` points of a curve."""
     at = np.unique(np.linspace(0, len(x) - 1, MAX_POINTS).astype(int))
     return list(zip(x[at].tolist(), y[at].tolist(), strict=True))
 
 
 def calibration(cv: Validation) -> list[dict[str, float]]:
-    """Return how sure answers were and how often they were right, in intervals of probability."""
+    """Return rows, mean probability and accuracy of the predictions in intervals of probability."""
     points = zip(*(each.tolist() for each in calibration_points(cv)), strict=True)
-    return [{"rows": rows, "sure": sure, "right": right} for rows, sure, right in points]
+    return [dict(zip(("rows", "probability", "accuracy"), point, strict=True)) for point in points]
 
 
 def predictions(cv: Validation) -> list[tuple[float, float]]:
-    """Return predicted and actual numbers of held-out rows, of some rows if there are many."""
+    """Return predicted and actual numbers of at most ``MAX_DOTS`` held-out rows."""
     step = -(-len(cv.rows) // MAX_DOTS)
     return list(zip(cv.decided[::step].tolist(), cv.y[cv.rows][::step].tolist(), strict=True))
 
 
 def most_wrong(cv: Validation, most: int = 10) -> list[dict[str, Any]]:
-    """Return the held-out rows that are furthest from the truth: row (from 0), truth, answer, by how much."""
-    truth, said = cv.y[cv.rows], cv.decided
-    if cv.classes is None:
-        far = np.abs(truth - said)
+    """Return the held-out rows with the largest errors: row (from 0), actual and predicted value, and error.
+
+    For classes, the error is the probability of the predicted class less the probability of the actual one.
+    """
+    actual, predicted, classes = cv.y[cv.rows], cv.decided, cv.classes
+    if classes is None:
+        error = np.abs(actual - predicted)
     else:
-        each = np.arange(len(truth))
-        far = cv.fold_values[each, np.asarray(said, np.int64)] - cv.fold_values[each, truth]
-        far = np.where(said != truth, far + 1e-9, -1.0)
-    order = np.argsort(-far, kind="stable")
-    found: list[dict[str, Any]] = []
-    for at in order[: 4 * most].tolist():
+        at = np.arange(len(actual))
+        error = cv.fold_values[at, np.asarray(predicted, np.int64)] - cv.fold_values[at, actual]
+        error = np.where(predicted != actual, error + 1e-9, -1.0)
+    result: list[dict[str, Any]] = []
+    for at in np.argsort(-error, kind="stable")[: 4 * most].tolist():
         row = int(cv.rows[at])
-        if len(found) == most or far[at] <= 0 or any(each["row"] == row for each in found):
+        if len(result) == most or error[at] <= 0 or any(each["row"] == row for each in result):
             continue
-        named = cv.classes is not None
-        found.append(
+        a, p = actual[at], predicted[at]
+        result.append(
             {
                 "row": row,
                 "number": row + 1,
                 "cells": [],
-                "truth": str(cv.classes[truth[at]]) if named else float(truth[at]),  # type: ignore[index]
-                "answer": str(cv.classes[said[at]]) if named else float(said[at]),  # type: ignore[index]
-                "sure": float(cv.fold_values[at, int(said[at])]) if named else None,
-                "off": None if named else float(said[at] - truth[at]),
+                "actual": float(a) if classes is None else str(classes[a]),
+                "predicted": float(p) if classes is None else str(classes[p]),
+                "probability": None if classes is None else float(cv.fold_values[at, int(p)]),
+                "error": float(p - a) if classes is None else None,
             }
         )
-    return found
+    return result

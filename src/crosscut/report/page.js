@@ -1,4 +1,4 @@
-// Choose a node, another size of the tree, or a row to try; without this script the page shows the chosen tree.
+// Select a node, change the size of the tree, or try a row. Without this script the page shows the chosen tree.
 "use strict";
 (() => {
   const { nodes, trial } = JSON.parse(document.getElementById("page-data").textContent);
@@ -19,28 +19,28 @@
   function describe(box) {
     drawing.querySelectorAll(".node.chosen").forEach((other) => other.classList.remove("chosen"));
     box.classList.add("chosen");
-    const told = nodes[box.dataset.node];
+    const node = nodes[box.dataset.node];
     const facts = element("div");
     const list = element("ol");
-    for (const condition of told.way) list.append(element("li", condition));
-    facts.append(element("h3", told.way.length ? "The way here" : "All rows"), list);
-    facts.append(element("p", `${told.rows.toLocaleString("en")} rows${told.held ? `, ${told.held}` : ""}`));
-    facts.append(element("p", told.mean ? `Mean: ${told.mean}` : told.shares.map(([name, share]) => `${name} ${percent(share)}`).join(", ")));
+    for (const condition of node.path) list.append(element("li", condition));
+    facts.append(element("h3", node.path.length ? "Path to this node" : "All rows"), list);
+    facts.append(element("p", `${node.rows.toLocaleString("en")} rows${node.held ? `, ${node.held}` : ""}`));
+    facts.append(element("p", node.mean ? `Mean: ${node.mean}` : node.shares.map(([name, share]) => `${name} ${percent(share)}`).join(", ")));
     const folds = element("div");
-    if (told.folds) {
-      folds.append(element("h3", told.folds.length ? "What the trees of the folds do here" : "No tree of a fold comes here by the same questions"));
+    if (node.folds) {
+      folds.append(element("h3", node.folds.length ? "Trees of the folds at this node" : "No tree of a fold has this node"));
       const table = element("table");
       const head = table.createTHead().insertRow();
-      for (const title of ["fold", "rows", "asks or answers"]) head.append(element("th", title, "left"));
+      for (const title of ["fold", "rows", "split or prediction"]) head.append(element("th", title, "left"));
       const body = table.createTBody();
-      for (const [fold, rows, does] of told.folds) {
+      for (const [fold, rows, action] of node.folds) {
         const line = body.insertRow();
-        line.append(element("td", String(fold)), element("td", rows.toLocaleString("en")), element("td", does, "left"));
+        line.append(element("td", String(fold)), element("td", rows.toLocaleString("en")), element("td", action, "left"));
       }
       const scroll = element("div", undefined, "scroll tall");
       scroll.tabIndex = 0;
       scroll.append(table);
-      if (told.folds.length) folds.append(scroll);
+      if (node.folds.length) folds.append(scroll);
     }
     const pair = element("div", undefined, "pair");
     pair.append(facts, folds);
@@ -66,10 +66,10 @@
     const chosen = "chosen" in size.dataset;
     drawing.replaceChildren(...tree.cloneNode(true).childNodes);
     find("outcome").replaceChildren(...outcome.cloneNode(true).childNodes);
-    find("size-said").textContent = `${size.dataset.leaves}: ${size.dataset.said}${chosen ? " (chosen)" : ""}`;
-    range.setAttribute("aria-valuetext", find("size-said").textContent);
+    find("size-result").textContent = `${size.dataset.leaves}: ${size.dataset.result}${chosen ? " (chosen)" : ""}`;
+    range.setAttribute("aria-valuetext", find("size-result").textContent);
     find("reset").disabled = chosen;
-    if (form) answer();
+    if (form) predict();
   }
   // a row
   function field(column) {
@@ -100,8 +100,8 @@
   function branch(tree, node, value) {
     if (Number.isNaN(value)) {
       const begin = tree.at[node], end = tree.at[node + 1];
-      const own = end > begin ? tree.branches[end - 1] : -1; // the last entry is for missing values
-      return own >= 0 ? own : tree.missing[node];
+      const taken = end > begin ? tree.branches[end - 1] : -1; // the last entry is for missing values
+      return taken >= 0 ? taken : tree.missing[node];
     }
     if (tree.cut[node] === null) {
       const taken = tree.branches[tree.at[node] + value];
@@ -109,66 +109,67 @@
     }
     return tree.cut[node] === "inf" || value <= tree.cut[node] ? 0 : 1;
   }
-  function way(tree, row) {
-    const found = [[0, -1]];
+  // the nodes that a row visits, each with the branch it takes; -1 at the leaf
+  function path(tree, row) {
+    const steps = [[0, -1]];
     for (let node = 0; tree.feature[node] >= 0; ) {
       const taken = branch(tree, node, row[tree.feature[node]]);
-      found[found.length - 1][1] = taken;
+      steps[steps.length - 1][1] = taken;
       node = tree.children[tree.first[node] + taken];
-      found.push([node, -1]);
+      steps.push([node, -1]);
     }
-    return found;
+    return steps;
   }
-  // how many rows of a fold are less strange: counts are cumulative
-  function below([strange, counts], value) {
-    let low = 0, high = strange.length;
+  // the number of rows of a fold with a lower nonconformity score; counts are cumulative
+  function below([scores, counts], value) {
+    let low = 0, high = scores.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (strange[middle] < value) low = middle + 1; else high = middle;
+      if (scores[middle] < value) low = middle + 1; else high = middle;
     }
     return low ? counts[low - 1] : 0;
   }
-  function answer() {
+  function predict() {
     const row = filled();
     const [final, ...folds] = trial.trees;
-    const steps = way(final, row);
+    const steps = path(final, row);
     const leaf = steps[steps.length - 1][0];
     const value = final.value[leaf];
-    const verdict = find("verdict");
-    const said = folds.map((tree) => tree.value[way(tree, row).pop()[0]]);
+    const result = find("verdict");
+    const predictions = folds.map((tree) => tree.value[path(tree, row).pop()[0]]);
     const level = percent(trial.level);
-    verdict.replaceChildren();
+    result.replaceChildren();
     if (trial.classes) {
-      verdict.append(element("p", trial.classes[final.said[leaf]], "big"));
+      result.append(element("p", trial.classes[final.decision[leaf]], "big"));
       const order = value.map((share, c) => [share, trial.classes[c]]).filter(([share]) => share > 0).sort((a, b) => b[0] - a[0]);
-      verdict.append(element("p", order.slice(0, 8).map(([share, name]) => `${name} ${percent(share)}`).join(", ")));
-      if (trial.strange) {
+      result.append(element("p", order.slice(0, 8).map(([share, name]) => `${name} ${percent(share)}`).join(", ")));
+      if (trial.scores) {
         const set = trial.classes.filter((_, c) =>
-          said.reduce((sum, shares, fold) => sum + below(trial.strange[fold], 1 - shares[c]), 0) < trial.rank);
-        verdict.append(element("p", `Prediction set (${level}): ${set.length ? set.join(", ") : "none fits"}`, "set"));
+          predictions.reduce((sum, shares, fold) => sum + below(trial.scores[fold], 1 - shares[c]), 0) < trial.rank);
+        result.append(element("p", `Prediction set (${level}): ${set.length ? set.join(", ") : "none fits"}`, "set"));
       }
     } else {
-      verdict.append(element("p", short(value[0]), "big"));
+      result.append(element("p", short(value[0]), "big"));
       if (trial.reach !== undefined) {
-        const means = said.map(([mean]) => mean);
+        const means = predictions.map(([mean]) => mean);
         const low = Math.min(...means) - trial.reach, high = Math.max(...means) + trial.reach;
         const text = element("p", `Prediction interval (${level}): ${short(low)} to ${short(high)}`, "set");
         text.dataset.low = String(low);
         text.dataset.high = String(high);
-        verdict.append(text);
+        result.append(text);
       }
     }
-    const path = steps.slice(0, -1).map(([node, taken]) => trial.asked[node][taken]);
-    verdict.append(element("p", path.length ? `Because ${path.join(", then ")}.` : "The tree asks nothing.", "because"));
+    const conditions = steps.slice(0, -1).map(([node, taken]) => trial.conditions[node][taken]);
+    result.append(element("p", conditions.length ? `Because ${conditions.join(", then ")}.` : "The tree is a single leaf.", "because"));
     const visited = new Set(steps.map(([node]) => node));
-    drawing.querySelectorAll(".node").forEach((box) => box.classList.toggle("way", visited.has(nodes[box.dataset.node].own)));
+    drawing.querySelectorAll(".node").forEach((box) => box.classList.toggle("path", visited.has(nodes[box.dataset.node].final_node)));
   }
   if (form) {
     find("trial").hidden = false;
     form.append(...trial.columns.map(field));
-    form.addEventListener("input", answer);
+    form.addEventListener("input", predict);
     form.addEventListener("submit", (event) => event.preventDefault());
-    answer();
+    predict();
   }
   if (range) {
     const first = range.value;

@@ -1,4 +1,4 @@
-"""HTML pages with everything they need inside: filled from plain data, written as a whole or not at all."""
+"""Write self-contained HTML pages from templates and plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write_page(
     package: str = "crosscut.report",
     **more: Any,
 ) -> None:
-    """Fill a template that lies in a package, and write the page.
+    """Fill a template and write the page, completely or not at all.
 
     Parameters
     ----------
@@ -41,69 +41,68 @@ def write_page(
     template : str
         Name of the template, which extends ``base.html``.
     fit : Fit
-        What held-out rows show is drawn from it, if it has any.
+        Results on held-out rows are drawn from it, if it has any.
     summary : dict
-        What `about` and `held_out` say, and what only this kind of page has.
+        The results of `about` and `held_out`, and what only this kind of page has.
     package : str
-        Where the template lies.
+        The package that holds the template.
     **more
-        What the page shows besides.
+        Further values for the template.
     """
-    seen = {} if fit.validation is None else _evidence(fit, summary)
-    filled = {"file": None, "notes": []} | summary | seen | more
-    html = _template(template, package).render(**filled, page=filled)
-    replace_text(path, html)
+    evidence = {} if fit.validation is None else _evidence(fit, summary)
+    values = {"file": None, "notes": []} | summary | evidence | more
+    replace_text(path, _template(template, package).render(**values, page=values))
 
 
 def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:
-    """Return what every kind of page shows of held-out rows."""
-    validation, cv, said = fit.validated("report()"), summary["cv"], summary["answer"]
-    seen: dict[str, Any] = {
+    """Return charts and tables of the held-out rows, which every kind of page shows."""
+    validation, cv, answer = fit.validated("report()"), summary["cv"], summary["answer"]
+    evidence: dict[str, Any] = {
         "fold_chart": charts.fold_chart(cv["error_by_fold"], cv["measure"], cv["error"]),
         "wrong": most_wrong(validation),
     }
-    if said["low"] is not None:
-        guess = said["baseline"] if fit.classes is not None else 0.0
-        seen["gauge"] = charts.gauge(said["score"], said["low"], said["high"], guess)
+    if answer["low"] is not None:
+        baseline = answer["baseline"] if fit.classes is not None else 0.0
+        evidence["gauge"] = charts.gauge(answer["score"], answer["low"], answer["high"], baseline)
     if fit.classes is None:
-        seen["scatter"] = charts.scatter_chart(predictions(validation), "answer", "truth")
-        return seen
+        evidence["scatter"] = charts.scatter_chart(predictions(validation), "predicted", "actual")
+        return evidence
     colours = class_colours(np.bincount(validation.y, minlength=fit.n_classes))
     curves = ranking(fit)
-    own = [(str(name), c) for name, c in zip(fit.known_classes, colours, strict=True) if c < N_COLOURS - 1]
-    seen |= {
-        "class_colours": own + [("others", N_COLOURS - 1)] * (len(own) < fit.n_classes),
+    named = [(str(name), c) for name, c in zip(fit.known_classes, colours, strict=True) if c < N_COLOURS - 1]
+    evidence |= {
+        "class_colours": named + [("others", N_COLOURS - 1)] * (len(named) < fit.n_classes),
         "curves": [each | {"colour": colours[each["code"]]} for each in curves],
     }
     for key, title, x, y in (
-        ("roc", "ROC curve", "false alarms", "found (recall)"),
-        ("precision_recall", "Precision and recall", "found (recall)", "precision"),
+        ("roc", "ROC curve", "false positive rate", "recall"),
+        ("precision_recall", "Precision and recall", "recall", "precision"),
     ):
-        drawn = [(colours[each["code"]], each[key]) for each in curves]
-        seen[f"{key}_chart"] = charts.curve_chart(drawn, title, x, y) if drawn else None
-    seen["calibration_chart"] = charts.calibration_chart(calibration(validation))
-    return seen
+        lines = [(colours[each["code"]], each[key]) for each in curves]
+        evidence[f"{key}_chart"] = charts.curve_chart(lines, title, x, y) if lines else None
+    evidence["calibration_chart"] = charts.calibration_chart(calibration(validation))
+    return evidence
 
 
 def page_part(name: str, package: str = "crosscut.report") -> str:
-    """Return a file that pages are made of."""
+    """Return the text of a template, style sheet or script."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def script_data(data: object) -> str:
-    """Return plain data as JSON in which no "<" can end the script element that holds it."""
+    """Return plain data as JSON for a script element; "<" is escaped, so the data cannot end the element."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def first_lines(text: str, max_lines: int) -> str:
-    """Return the first lines of a text, and how many are left out."""
+    """Return the first lines of a text, and the number of lines left out."""
     lines = text.splitlines()
     left = len(lines) - max_lines
     return "\n".join(lines[:max_lines]) + (f"\n… {counted(left, 'more line')}" if left > 0 else "")
 
 
 def _template(name: str, package: str) -> Template:
-    """Return a template; what is filled in is escaped."""
+    """Return a template that escapes its values."""
     from jinja2 import Environment, FunctionLoader
 
     environment = Environment(
@@ -125,7 +124,7 @@ def _percent(value: float, decimals: int = 0) -> str:
 
 
 def _day(date: str) -> str:
-    """Return an ISO date as people write it.
+    """Return an ISO date with the name of its month.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One HTML page about fitted rules: what they cover, how they do on held-out rows, where the folds agree."""
+"""The report on fitted rules: coverage, results on held-out rows, and agreement of the folds."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) ->
     Parameters
     ----------
     fit : Fit
-        Of rules, with cross-validation.
+        Fit of rules with cross-validation.
     wording : Wording
-        Puts them into words.
+        Turns rules into text.
     target : str, optional
-        Name of what is predicted, if not the one that the fit has.
+        Name of the target; by default the fit's.
 
     Examples
     --------
@@ -68,31 +68,31 @@ def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) ->
 
 
 def _rules(fit: Fit, wording: Wording) -> list[dict[str, Any]]:
-    """Describe each final rule, the default last, and in how many folds it was found as well."""
-    exact, roughly = (
+    """Describe each final rule, the default last, and the number of folds that learnt it."""
+    same, alike = (
         [{wording.meaning(rule, thresholds=thresholds) for rule in each.with_default} for each in fit.folds]
         for thresholds in (True, False)
     )
     precision = fit.validation.rule_precision  # type: ignore[union-attr]  # rules with folds
     result = []
-    for rule, (weight, share) in zip(fit.final.with_default, precision, strict=True):
+    for rule, (weight, fraction) in zip(fit.final.with_default, precision, strict=True):
         result.append(
             {
-                "text": wording.asked(rule) or "otherwise",
+                "text": wording.condition_text(rule) or "otherwise",
                 "class": wording.label(rule),
                 "covers": rule.coverage,
                 "precision": rule.precision,
                 "held_out": weight,
-                "out_of_fold_precision": share if weight else None,
-                "same": sum(wording.meaning(rule, thresholds=True) in found for found in exact),
-                "alike": sum(wording.meaning(rule, thresholds=False) in found for found in roughly),
+                "out_of_fold_precision": fraction if weight else None,
+                "same": sum(wording.meaning(rule, thresholds=True) in fold for fold in same),
+                "alike": sum(wording.meaning(rule, thresholds=False) in fold for fold in alike),
             }
         )
     return result
 
 
 def _different_sets(fit: Fit, wording: Wording) -> list[dict[str, Any]]:
-    """Describe the rule sets of the folds, those that ask the same once, the most frequent first."""
+    """Describe the different rule sets of the folds, the most frequent first."""
 
     def meaning(rules: RuleSet) -> Hashable:
         return tuple(wording.meaning(rule, thresholds=True) for rule in rules.with_default)
@@ -102,9 +102,9 @@ def _different_sets(fit: Fit, wording: Wording) -> list[dict[str, Any]]:
         folds.setdefault(meaning(rules), []).append(fold)
     final = meaning(fit.final)
     result = []
-    for asked, found in sorted(folds.items(), key=lambda item: -len(item[1])):
-        sentences = [wording.sentence(rule) for rule in fit.folds[found[0] - 1].with_default]
-        result.append({"rules": sentences, "folds": found, "final": asked == final})
+    for rules_meaning, numbers in sorted(folds.items(), key=lambda item: -len(item[1])):
+        sentences = [wording.sentence(rule) for rule in fit.folds[numbers[0] - 1].with_default]
+        result.append({"rules": sentences, "folds": numbers, "final": rules_meaning == final})
     return result
 
 
@@ -112,11 +112,11 @@ def _words(rules: list[dict[str, Any]], n_folds: int) -> str:
     n_rules = len(rules) - 1
     everywhere = sum(rule["alike"] == n_folds for rule in rules[:-1])
     if n_rules == 0:
-        return "No rule was found: the default decides everything."
+        return "No rule was learnt; the default decides everything."
     if everywhere == n_rules:
         return f"All {n_folds} folds found every rule, up to thresholds."
     if n_rules == 1:
         return f"The rule was found in {rules[0]['alike']} of {n_folds} folds, up to thresholds."
     were = "was" if everywhere == 1 else "were"
-    share = f"{everywhere or 'None'} of the {n_rules} rules"
-    return f"{share} {were} found in all {n_folds} folds, up to thresholds."
+    fraction = f"{everywhere or 'None'} of the {n_rules} rules"
+    return f"{fraction} {were} found in all {n_folds} folds, up to thresholds."

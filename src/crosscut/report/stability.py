@@ -1,4 +1,4 @@
-"""Where the trees of the folds agree with the final tree, in numbers and in words."""
+"""Agreement of the trees of the folds with the final tree, as numbers and sentences."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
 
 
 def aligned(trees: Sequence[Tree]) -> list[dict[int, int]]:
-    """Return, for each node of the first tree, the node in the same place of every other tree that has one.
+    """Map each node of the first tree to the nodes in the same place of the other trees.
 
-    Two nodes are in the same place if the tests above them ask about the same columns, whatever the values.
+    Two nodes are in the same place if the tests above them use the same columns, whatever the thresholds.
+    The result has a dict per node, from the number of a tree to its node; trees without one are absent.
     """
     first = trees[0]
-    found: list[dict[int, int]] = [{} for _ in range(len(first))]
+    matches: list[dict[int, int]] = [{} for _ in range(len(first))]
     for task, tree in enumerate(trees[1:], 1):
         todo = [(0, 0)]
         while todo:
-            own, other = todo.pop()
-            found[own][task] = other
-            if first.feature[own] >= 0 and first.feature[own] == tree.feature[other]:
-                below = _children(first, own), _children(tree, other)
+            node, other = todo.pop()
+            matches[node][task] = other
+            if first.feature[node] >= 0 and first.feature[node] == tree.feature[other]:
+                below = _children(first, node), _children(tree, other)
                 if len(below[0]) == len(below[1]):
                     todo += zip(*below, strict=True)
-    return found
+    return matches
 
 
 def _children(tree: Tree, node: int) -> list[int]:
@@ -41,7 +42,7 @@ def _children(tree: Tree, node: int) -> list[int]:
 
 
 def stability(fit: Fit) -> dict[str, Any]:
-    """Return how many folds ask each question of the final tree, f(i) and forks per level, and sentences."""
+    """Return the agreement of the folds with each split, f(i) and forks by level, and sentences."""
     sharing, trees = fit.forest.sharing, fit.forest.trees
     questions = _questions(fit)
     disagree = np.flatnonzero(sharing.f > 1)
@@ -60,15 +61,15 @@ def stability(fit: Fit) -> dict[str, Any]:
 
 
 def _questions(fit: Fit) -> list[dict[str, Any]]:
-    """Say of every test of the final tree how many folds ask about its column there, and what others do."""
+    """Count for each split of the final tree the folds that split on its column, and the others' columns."""
     trees, tree, names = fit.forest.trees, fit.final, fit.schema.names
-    found = []
+    questions = []
     for node, others in enumerate(aligned(trees)):
         if tree.feature[node] < 0:
             continue
-        asked = Counter(int(trees[task].feature[at]) for task, at in others.items())
-        same = asked.pop(int(tree.feature[node]), 0)
-        instead = [[names[f] if f >= 0 else None, count] for f, count in asked.most_common()]
+        counts = Counter(int(trees[task].feature[at]) for task, at in others.items())
+        same = counts.pop(int(tree.feature[node]), 0)
+        instead = [[names[f] if f >= 0 else None, count] for f, count in counts.most_common()]
         column, level = names[int(tree.feature[node])], int(tree.depth[node]) + 1
-        found.append({"node": node, "level": level, "column": column, "folds": same, "instead": instead})
-    return found
+        questions.append({"node": node, "level": level, "column": column, "folds": same, "instead": instead})
+    return questions

@@ -1,4 +1,4 @@
-"""Everything a reader wants to know about a fitted tree, as a plain dict of numbers, text and lists."""
+"""Summarize a fit and its cross-validation as a plain dict of numbers, text and lists."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit, Fitted
 
-FORMAT = 1  # of the dict: a key is added without a new number, but none is removed or changes its meaning
-MAX_CLASSES = 30  # of a confusion matrix; beyond that only the totals are given
+FORMAT = 1  # of the dict; it changes if a key is removed or changes its meaning
+MAX_CLASSES = 30  # of a confusion matrix; with more classes only totals are settings
 
 
 def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
     model : TreeClassifier, TreeRegressor or their Fit
         Without cross-validation (``cv=None``) only the tree itself is described.
     target : str, optional
-        Name of what is predicted, if not the one that the fit has.
+        Name of the target; by default the fit's.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
 
 
 def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
-    """Return what the summary of every kind of fit begins with."""
+    """Return the general part of the summary: versions, target, classes and settings."""
     return {
         "format": FORMAT,
         "crosscut": crosscut.__version__,
@@ -83,13 +83,16 @@ def about(fit: Fit, target: str | None = None) -> dict[str, Any]:
 
 
 def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
-    """Return what the summary of every kind of fit says of held-out rows."""
-    said = {"answer": performance(fit.validated("report()"), row), "cv": errors(fit)}
-    return said | ({"residuals": _residuals(fit)} if fit.classes is None else {"confusion": _confusion(fit)})
+    """Return the part of the summary about held-out rows, which are called ``row``."""
+    cv = fit.validated("report()")
+    summary = {"answer": performance(cv, row), "cv": errors(fit)}
+    if fit.classes is None:
+        return summary | {"residuals": residual_facts(cv.y[cv.rows] - cv.decided)}
+    return summary | {"confusion": confusion_facts(cv.confusion)}
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy scalar as Python's; what JSON cannot write as text."""
+    """Convert a NumPy scalar to Python's type, and other objects that JSON lacks to text."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
@@ -104,15 +107,16 @@ def _settings(fit: Fit) -> dict[str, Any]:
 
 
 def _code(fit: Fit) -> str:
-    """Return the lines of Python that fit the same model; relational ones take a bias and a database."""
-    given = {name: value for name, value in _settings(fit).items() if value is not None}
-    given.pop("bias", None)  # an object, as the database is
+    """Return Python code that fits the same model; relational models take a bias and a database."""
+    settings = {name: value for name, value in _settings(fit).items() if value is not None}
+    settings.pop("bias", None)  # an object, as the database is
     relational = "bias" in fit.settings
     if relational and not isinstance(fit.settings["cv"], int | str | None):
-        given["cv"] = "list(folds)"
+        settings["cv"] = "list(folds)"
     arguments = ["bias"] if relational else []
     arguments += [
-        f"{key}={value if {'(', '[', '{'} & set(str(value)) else repr(value)}" for key, value in given.items()
+        f"{key}={value if {'(', '[', '{'} & set(str(value)) else repr(value)}"
+        for key, value in settings.items()
     ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
     name, data = fit.learner, "database" if relational else "X, y"
@@ -130,19 +134,19 @@ def _data(fit: Fit) -> dict[str, Any]:
 
 
 def errors(fit: Fit) -> dict[str, Any]:
-    """Return the error of each fold and of all rows: a rate of wrong classes, or a root mean square."""
+    """Return the error rate or root mean squared error of each fold and of all rows."""
     cv = fit.validated("summarize()")
     parts = [cv.losses[begin:end] for begin, end in pairwise(cv.row_start[1:])]
     by_fold = np.array([part.mean() if len(part) else np.nan for part in parts])
-    error, spread = cv.error
+    error, standard_error = cv.error
     if cv.classes is None:
         by_fold, error = np.sqrt(by_fold), math.sqrt(error)
-        spread = spread / (2 * error) if error else spread
+        standard_error = standard_error / (2 * error) if error else standard_error
     return {
         "folds": len(by_fold),
         "measure": "root mean squared error" if cv.classes is None else "error rate",
         "error": error,
-        "standard_error": spread,
+        "standard_error": standard_error,
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
         "scoring": _measure(fit),
@@ -152,14 +156,14 @@ def errors(fit: Fit) -> dict[str, Any]:
 
 
 def _coverage(fit: Fit) -> dict[str, float] | None:
-    """Return how many held-out rows intervals or sets of classes cover; None if folds hold rows out again."""
+    """Return the coverage of prediction intervals or sets; None if rows are held out more than once."""
     cv = fit.validated("summarize()")
     once = cv.times_held_out.max(initial=0) <= 1
     return {"level": LEVEL, "share": coverage(cv, LEVEL)} if once else None
 
 
 def _measure(fit: Fit) -> str:
-    """Name what ``cv_scores_`` measure."""
+    """Return the name of the score in ``cv_scores_``."""
     scoring = fit.settings.get("scoring")
     if scoring is None:
         return "R²" if fit.classes is None else "accuracy"
@@ -182,24 +186,15 @@ def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
     }
 
 
-def _confusion(fit: Fit) -> dict[str, Any]:
-    return confusion_facts(fit.validated("summarize()").confusion)
-
-
 def confusion_facts(matrix: NDArray[np.int64]) -> dict[str, Any]:
-    """Return a confusion matrix, unless it is very large, and the share of each class that is recognised."""
-    found = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
+    """Return a confusion matrix, unless it is very large, and the recall of each class."""
+    by_class = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
     return {
         "matrix": matrix.tolist() if len(matrix) <= MAX_CLASSES else None,
-        "recall": [float(v) for v in found],
+        "recall": [float(v) for v in by_class],
         "right": int(np.trace(matrix)),
         "rows": int(matrix.sum()),
     }
-
-
-def _residuals(fit: Fit) -> dict[str, Any]:
-    cv = fit.validated("summarize()")
-    return residual_facts(cv.y[cv.rows] - cv.decided)
 
 
 def residual_facts(residual: NDArray[np.float64]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""One HTML page about a fitted tree, and what it shows of a node that is clicked."""
+"""The report on a fitted tree, with details of each node."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def write_report(
     path : path
         The file to write; it needs no other file and no network.
     X : array or frame (rows, columns), optional
-        The training rows. With them the page shows how each column goes with the target, the values of the
-        rows that are most wrong, and trees that are larger than the chosen one.
+        The training rows. With them the page shows charts of each column and the target, the values of the
+        rows with the largest errors, and trees that are larger than the chosen one.
     target : str, optional
-        Name of what is predicted, if not the one that the fit has.
+        Name of the target; by default the fit's.
     summary : dict, optional
-        What `summarize` said of the same fit, if that is known already.
+        The result of `summarize` for the same fit, if it was made already.
     row_numbers : int64 array (rows,), optional
-        What the rows are called; by default they are counted from 1.
+        Numbers of the rows; by default they count from 1.
     """
     fit = fit_of(model)
     cv = fit.validated("report()")
@@ -80,17 +80,17 @@ def write_report(
         summary["data"]["columns"], key=lambda column: (-column["importance"], -column["highest"])
     )
     numbers = np.arange(1, len(cv.y) + 1) if row_numbers is None else row_numbers
-    drawn, facts = _drawn(fit, sizes, colours, x)
-    asked = trial(fit, x)
+    drawings, facts = _drawings(fit, sizes, colours, x)
+    trial_data = trial(fit, x)
     write_page(
         path,
         "tree.html",
         fit,
         summary,
         script=page_part("page.js"),
-        script_data=script_data({"nodes": facts, "trial": asked}),
-        trial=asked,
-        sizes=drawn,
+        script_data=script_data({"nodes": facts, "trial": trial_data}),
+        trial=trial_data,
+        sizes=drawings,
         chosen_size=sizes.chosen,
         columns=columns,
         wrong=_wrong(fit, columns, numbers, x),
@@ -101,50 +101,51 @@ def write_report(
     )
 
 
-def _drawn(
+def _drawings(
     fit: Fit, sizes: Sizes, colours: list[int], x: NDArray[np.float32] | None
 ) -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
-    """Draw the tree in every size, with its error and confusion; describe the nodes that are drawn."""
+    """Draw the tree in every size, with its errors; describe the nodes that are drawn."""
     cv: CrossValidation = fit.validated("report()")
     table, tree = fit.pruning_table, sizes.forest[0]
     boxes = TreeBoxes(fit, tree, colours)
-    truth, found, shown = cv.y[cv.rows], [], set()
+    actual, drawings, shown = cv.y[cv.rows], [], set()
     for size in sizes.sizes:
         root = boxes.root(size.inner[: len(tree)])
         shown |= {box.node for box in root.walk()}
         leaves = int(table.n_leaves[size.row])
-        said: dict[str, Any] = {
+        drawing: dict[str, Any] = {
             "leaves": leaves,
             "svg": svg_of(root, f"Decision tree with {leaves} leaves"),
-            "said": f"right for {100 * (1 - table.cv_error[size.row]):.1f} of 100 held-out rows",
+            "result": f"correct for {100 * (1 - table.cv_error[size.row]):.1f} of 100 held-out rows",
             "whole": leaves <= sum(box.kind == "leaf" for box in root.walk()),
         }
         if fit.classes is None:
-            said["residuals"] = residual_facts(truth - size.predicted)
-            said["said"] = f"off by {number(said['residuals']['mean_absolute'], 3)} on average, held-out rows"
+            drawing["residuals"] = residual_facts(actual - size.predicted)
+            mean_error = number(drawing["residuals"]["mean_absolute"], 3)
+            drawing["result"] = f"mean absolute error {mean_error} on held-out rows"
         else:
-            pairs = truth * np.int64(fit.n_classes) + size.predicted
+            pairs = actual * np.int64(fit.n_classes) + size.predicted
             matrix = np.bincount(pairs, minlength=fit.n_classes**2).reshape(fit.n_classes, -1)
-            said["confusion"] = confusion_facts(matrix)
+            drawing["confusion"] = confusion_facts(matrix)
             if table.by == "loss":
-                said["said"] = f"costs {number(table.cv_error[size.row], 3)} per held-out row"
-        found.append(said)
-    return found, node_facts(fit, sizes.forest, shown, sizes.sizes[sizes.chosen].inner, x)
+                drawing["result"] = f"mean cost {number(table.cv_error[size.row], 3)} per held-out row"
+        drawings.append(drawing)
+    return drawings, node_facts(fit, sizes.forest, shown, sizes.sizes[sizes.chosen].inner, x)
 
 
 def _wrong(
     fit: Fit, columns: list[dict[str, Any]], numbers: NDArray[np.int64], x: NDArray[np.float32] | None
 ) -> list[dict[str, Any]]:
-    """List the rows that are most wrong, with their values of the columns that matter most."""
+    """List the rows with the largest errors, with their values of the most important columns."""
     names = list(fit.schema.names)
     shown = [names.index(column["name"]) for column in columns[:MAX_VALUES] if column["used"]]
-    found = most_wrong(fit.validated("report()"))
-    for row in found:
+    rows = most_wrong(fit.validated("report()"))
+    for row in rows:
         at = row["row"]
         row["number"] = int(numbers[at])
         if x is not None:
             row["cells"] = [(names[f], value_text(fit, f, float(x[at, f]))) for f in shown]
-    return found
+    return rows
 
 
 def _column_charts(
@@ -161,65 +162,65 @@ def _column_charts(
 
 
 def notebook_html(fit: Fit) -> str:
-    """Return the tree, its cross-validated error and where the folds part, as a fragment of HTML."""
+    """Return the tree, its cross-validated error and its stability as a fragment of HTML."""
     tree = fit.final
     text = first_lines(export_text(tree, fit.schema, fit.classes), MAX_NOTEBOOK_LINES)
-    said = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
+    facts = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
     if fit.validation is not None:
         cv = errors(fit)
-        said.append(f"{error_line(cv)} ({cv['folds']} folds)")
-        said += stability(fit)["words"][:1]
+        facts.append(f"{error_line(cv)} ({cv['folds']} folds)")
+        facts += stability(fit)["words"][:1]
     return (
-        f'<div style="{STYLE}"><b>{" · ".join(escape(part) for part in said)}</b>'
+        f'<div style="{STYLE}"><b>{" · ".join(escape(part) for part in facts)}</b>'
         f'<pre style="max-height:24em;overflow:auto;margin:.4em 0">{escape(text)}</pre></div>'
     )
 
 
-MAX_FOLDS = 30  # that are listed
-MAX_CLASSES = 8
+MAX_FOLDS = 30  # listed per node
+MAX_CLASSES = 8  # listed per node
 
 
 def node_facts(
     fit: Fit, forest: Forest, shown: Iterable[int], inner: NDArray[np.bool_], x: NDArray[np.float32] | None
 ) -> dict[int, dict[str, Any]]:
-    """Describe the nodes that are shown of a forest's final tree.
+    """Describe nodes of the final tree of ``forest``, the largest size that the page shows.
 
-    ``inner`` marks the tests of the fit's own trees; ``own`` is the number of a node in its final tree.
+    ``inner`` marks the tests of the chosen size; ``final_node`` is the number of a node in its final tree.
     """
     tree = forest[0]
     packed, number_of = forest.packed.cut(inner)
     trees = Forest(packed).trees
     others = aligned(trees)
-    way = _ways(fit, tree)
+    path = _path_function(fit, tree)
     held = None if x is None else _held_out(fit, forest, x)
     share = None if fit.classes is None else probabilities(tree.value)
     facts: dict[int, dict[str, Any]] = {}
     for node in sorted(set(shown)):
-        told: dict[str, Any] = {"way": way(node), "rows": int(tree.n_rows[node])}
+        node_data: dict[str, Any] = {"path": path(node), "rows": int(tree.n_rows[node])}
         if share is None:
-            told["mean"] = number(float(tree.value[node, 0]))
+            node_data["mean"] = number(float(tree.value[node, 0]))
         else:
             order = np.argsort(-share[node], kind="stable")[:MAX_CLASSES]
-            told["shares"] = [
+            node_data["shares"] = [
                 [str(fit.known_classes[c]), round(float(share[node, c]), 4)]
                 for c in order
                 if share[node, c] > 0
             ]
         if held is not None:
-            told["held"] = held(node)
-        own = int(number_of[node])
-        if own >= 0:
-            told["own"] = own
-            told["folds"] = [
-                [task, int(trees[task].n_rows[at]), _does(fit, trees[task], at)]
-                for task, at in sorted(others[own].items())[:MAX_FOLDS]
+            node_data["held"] = held(node)
+        final_node = int(number_of[node])
+        if final_node >= 0:
+            node_data["final_node"] = final_node
+            node_data["folds"] = [
+                [task, int(trees[task].n_rows[at]), _action(fit, trees[task], at)]
+                for task, at in sorted(others[final_node].items())[:MAX_FOLDS]
             ]
-        facts[node] = told
+        facts[node] = node_data
     return facts
 
 
-def _ways(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
-    """Return a function that gives the conditions on the way to a node."""
+def _path_function(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
+    """Return a function that lists the conditions on the path to a node."""
     parent: dict[int, tuple[int, int]] = {}
     for node in np.flatnonzero(tree.feature >= 0).tolist():
         for branch, child in enumerate(
@@ -227,26 +228,26 @@ def _ways(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
         ):
             parent[child] = node, branch
 
-    def way(node: int) -> list[str]:
-        found: list[str] = []
+    def path(node: int) -> list[str]:
+        conditions: list[str] = []
         while node in parent:
             node, branch = parent[node]
             name = fit.schema.names[int(tree.feature[node])]
-            found.append(f"{name} {branch_label(tree, node, branch, fit.schema, max_names=12)}")
-        return found[::-1]
+            conditions.append(f"{name} {branch_label(tree, node, branch, fit.schema, max_names=12)}")
+        return conditions[::-1]
 
-    return way
+    return path
 
 
-def _does(fit: Fit, tree: Tree, node: int) -> str:
-    """Say what a tree does at a node."""
+def _action(fit: Fit, tree: Tree, node: int) -> str:
+    """Return the first branch of a node's split, or a leaf's prediction."""
     if tree.feature[node] < 0:
-        return f"answers {outcome_label(tree, node, fit.classes)}"
+        return f"predicts {outcome_label(tree, node, fit.classes)}"
     return f"{fit.schema.names[int(tree.feature[node])]} {branch_label(tree, node, 0, fit.schema)}"
 
 
 def _held_out(fit: Fit, forest: Forest, x: NDArray[np.float32]) -> Callable[[int], str]:
-    """Return a function that tells how the rows of a node fare when they are held out."""
+    """Return a function that describes the error on a node's rows when they are held out."""
     cv, packed = fit.validated("report()"), forest.packed.only(0)
     leaf = apply(packed, x)[0]
     loss = np.abs(cv.y[cv.rows] - cv.decided) if cv.classes is None else cv.losses
@@ -258,11 +259,11 @@ def _held_out(fit: Fit, forest: Forest, x: NDArray[np.float32]) -> Callable[[int
             each[packed.parent[node]] += each[node]
 
     def held(node: int) -> str:
-        n, lost = (float(each[node]) for each in sums)
+        n, total = (float(each[node]) for each in sums)
         if not n:
             return ""
         if cv.classes is None:
-            return f"off by {number(lost / n, 3)} on average when held out"
-        return f"{1 - lost / n:.0%} answered correctly when held out"
+            return f"mean absolute error {number(total / n, 3)} when held out"
+        return f"{1 - total / n:.0%} predicted correctly when held out"
 
     return held

@@ -1,4 +1,4 @@
-"""What the page needs to answer for a row that its reader makes up: all trees, and what calibrates them."""
+"""Data for the page's form "Try a row": all trees, and the calibration of prediction sets and intervals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_SIZES = 14
 
 @dataclass(frozen=True)
 class Size:
-    """One size of the tree: what row of the pruning table it is, and which nodes of all trees have a test."""
+    """One size of the tree: its row in the pruning table, and the nodes of all trees that are split."""
 
     row: int
     inner: NDArray[np.bool_]
@@ -38,15 +38,15 @@ class Size:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes that a reader can choose from, largest first, and a forest whose trees hold all of them."""
+    """The sizes that a reader can choose from, largest first, and a forest that contains all of them."""
 
     forest: Forest
     sizes: list[Size]
-    chosen: int  # the fit's own
+    chosen: int  # index of the fit's size
 
 
 def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
-    """Return the sizes of a fit's tree; those larger than the fit's own take the training rows."""
+    """Return the sizes of a fit's tree; sizes above the chosen one need the training rows."""
     cv: CrossValidation = fit.validated("report()")
     table, pruned = fit.pruning_table, fit.chosen_by is not None
     whole = x is not None and pruned and fit.settings["ccp_alpha"] == 0
@@ -57,34 +57,34 @@ def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
         node = np.repeat(packed.node_start[:-1], np.diff(cv.row_start)) + leaf
     else:
         node = cv.node
-    own = table.choose("1se" if fit.settings["prune"] == "1se" else "best") if pruned else 0
-    rows = _rows_offered(table.n_leaves, own, {table.choose("best"), table.choose("1se")})
+    chosen = table.choose("1se" if fit.settings["prune"] == "1se" else "best") if pruned else 0
+    rows = _rows_offered(table.n_leaves, chosen, {table.choose("best"), table.choose("1se")})
     if pruned and not whole:
-        rows = [row for row in rows if row >= own]
-    says = packed.value[:, 0] if fit.classes is None else decisions(packed.value, packed.loss)
-    found = []
+        rows = [row for row in rows if row >= chosen]
+    predictions = packed.value[:, 0] if fit.classes is None else decisions(packed.value, packed.loss)
+    sizes = []
     for row in rows:
         inner = table.tests_kept(packed, row)
-        found.append(Size(row, inner, says[packed.ends(inner)[node]]))
-    return Sizes(forest, found, rows.index(own))
+        sizes.append(Size(row, inner, predictions[packed.ends(inner)[node]]))
+    return Sizes(forest, sizes, rows.index(chosen))
 
 
-def _rows_offered(n_leaves: NDArray[np.int64], own: int, wanted: set[int]) -> list[int]:
-    """Return the rows of a pruning table that are offered: trees that can be read, not too many of them."""
+def _rows_offered(n_leaves: NDArray[np.int64], chosen: int, wanted: set[int]) -> list[int]:
+    """Return the rows of a pruning table to offer: about ``MAX_SIZES`` readable trees near the chosen one."""
     small = np.flatnonzero(n_leaves <= MAX_LEAVES)
-    must = {own, len(n_leaves) - 1, *(row for row in wanted if n_leaves[row] <= MAX_LEAVES)}
-    near = sorted(small.tolist(), key=lambda row: (abs(row - own), row))
+    must = {chosen, len(n_leaves) - 1, *(row for row in wanted if n_leaves[row] <= MAX_LEAVES)}
+    near = sorted(small.tolist(), key=lambda row: (abs(row - chosen), row))
     return sorted({*must, *near[: max(MAX_SIZES - len(must), 0)]})
 
 
 MAX_NUMBERS = 150_000  # in the page
-MAX_COLUMNS = 60  # to fill in
+MAX_COLUMNS = 60  # of the form
 
 
 def trial(fit: Fit, x: NDArray[np.float32] | None) -> dict[str, Any] | None:
-    """Return the trees and what calibrates them as plain data; None if that is too much for a page.
+    """Return the trees and their calibration as plain data; None if that is too much for a page.
 
-    Sets of classes are those of ``predict_set``, intervals those of ``predict_interval(method="minmax")``.
+    The page computes the sets of ``predict_set`` and the intervals of ``predict_interval(method="minmax")``.
     """
     trees, schema = fit.forest.trees, fit.schema
     used = np.unique(np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])).tolist()
@@ -95,7 +95,7 @@ def trial(fit: Fit, x: NDArray[np.float32] | None) -> dict[str, Any] | None:
         "columns": [_column(fit, f, None if x is None else x[:, f]) for f in used],
         "classes": None if fit.classes is None else [str(c) for c in fit.classes],
         "trees": [_tree(fit, tree) for tree in trees],
-        "asked": [
+        "conditions": [
             [
                 f"{schema.names[int(tree.feature[node])]} {branch_label(tree, node, branch, schema)}"
                 for branch in range(int(tree.first_child[node + 1] - tree.first_child[node]))
@@ -137,20 +137,20 @@ def _tree(fit: Fit, tree: Tree) -> dict[str, Any]:
         "at": tree.first_branch.tolist(),
         "branches": tree.branches.tolist(),
         "value": value.tolist(),
-        "said": decisions(tree.value, tree.loss).tolist(),
+        "decision": decisions(tree.value, tree.loss).tolist(),
     }
 
 
 def _calibrated(fit: Fit) -> dict[str, Any]:
-    """Return what decides sets and intervals; nothing if rows are held out more than once."""
+    """Return the nonconformity scores of held-out rows; nothing if rows are held out more than once."""
     cv = fit.validated("report()")
     if cv.times_held_out.max(initial=0) > 1:
         return {}
-    rank, own = rank_of(LEVEL, len(cv.rows)), nonconformity_scores(cv)
+    rank, scores = rank_of(LEVEL, len(cv.rows)), nonconformity_scores(cv)
     if cv.classes is None:
-        return {"reach": float(np.sort(own)[rank - 1])} if rank <= len(own) else {}
+        return {"reach": float(np.sort(scores)[rank - 1])} if rank <= len(scores) else {}
     folds = []
     for begin, end in zip(cv.row_start[1:-1], cv.row_start[2:], strict=True):
-        strange, count = np.unique(own[begin:end], return_counts=True)
-        folds.append([strange.tolist(), np.cumsum(count).tolist()])
-    return {"rank": rank, "strange": folds}
+        distinct, count = np.unique(scores[begin:end], return_counts=True)
+        folds.append([distinct.tolist(), np.cumsum(count).tolist()])
+    return {"rank": rank, "scores": folds}

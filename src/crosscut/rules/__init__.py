@@ -1,4 +1,4 @@
-"""Rule sets, learnt together with those of their cross-validation."""
+"""Rule sets, learnt together with the rule sets of their cross-validation."""
 
 from crosscut.rules.estimators import RuleClassifier
 from crosscut.rules.rule_set import Rule, RuleSet

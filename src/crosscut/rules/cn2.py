@@ -1,4 +1,4 @@
-"""Sequential covering with beam search (Clark & Niblett 1989; Clark & Boswell 1991)."""
+"""CN2: sequential covering with beam search (Clark & Niblett 1989; Clark & Boswell 1991)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Measure = Literal["laplace", "m_estimate", "wracc", "entropy"]
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How rules are rated."""
+    """The quality measure of rules."""
 
     measure: Measure
     m: float = 2.0  # weight of the prior in the m-estimate
@@ -24,18 +24,18 @@ class Quality:
 
 @dataclass(frozen=True)
 class Covering:
-    """Learner of the rules of a task: each is for rows that no earlier rule covers."""
+    """Learns the rules of a task; each is learnt from rows that no earlier rule covers."""
 
     examples: Searcher  # the rows, and the search for rules
-    train: int  # the task's rows
-    quality: Quality  # how rules are rated
+    train: int  # the task's training rows
+    quality: Quality  # of a rule
     min_rows: float  # minimum number of rows that a rule covers, in units of weight
-    level: float | None  # of the likelihood ratio test
+    level: float | None  # significance level of the likelihood ratio test
 
     @cached_property
     def prior(self) -> tuple[float, ...]:
-        """The shares of the classes in training."""
-        return shares(self.examples.class_totals(self.train))
+        """The class proportions of the training rows."""
+        return proportions(self.examples.class_totals(self.train))
 
     @cached_property
     def unit(self) -> float:
@@ -44,55 +44,59 @@ class Covering:
 
     @cached_property
     def constants(self) -> tuple[tuple[float, ...], float] | None:
-        """The constants of the measure, if they are the same for all rows of the task.
+        """The constants of the measure, if they do not depend on the remaining rows.
 
-        Classes that do not occur in training play no part.
+        Classes that do not occur in the training rows are ignored.
         """
         unit, m = self.unit, self.quality.m * self.unit
         if self.quality.measure == "laplace":
             return (unit,) * len(self.prior), unit * self.present
-        return (tuple(m * share for share in self.prior), m) if self.quality.measure == "m_estimate" else None
+        return (
+            (tuple(m * fraction for fraction in self.prior), m)
+            if self.quality.measure == "m_estimate"
+            else None
+        )
 
     @cached_property
     def present(self) -> int:
-        """Number of classes that occur in training."""
-        return sum(share > 0 for share in self.prior)
+        """Number of classes that occur in the training rows."""
+        return sum(fraction > 0 for fraction in self.prior)
 
     def ordered(self) -> Growing:
-        """Learn a decision list: each rule is for the rows that no earlier rule covers."""
+        """Learn a decision list: each rule applies to rows that no earlier rule covers."""
         return self._cover(-1, self.train, max(1, self.present - 1))
 
     def unordered(self, target: int) -> Growing:
-        """Learn rules for one class: each is for rows of the class that no earlier rule covers."""
+        """Learn rules for one class, each from rows of the class that no earlier rule covers."""
         return self._cover(target, self.examples.of_class[target], 1)
 
     def _cover(self, target: int, wanted: int, freedom: int) -> Growing:
-        """Learn rules until no wanted row is left; rows are wanted until a rule covers them."""
+        """Learn rules until they cover all wanted rows."""
         least = self.min_rows * self.unit
         significance = 0.0 if self.level is None else statistic(self.level, freedom) * self.unit
-        found: list[Grown] = []
+        rules: list[Grown] = []
         remaining, n = self.train, (self.train & wanted).bit_count()
         while remaining & wanted:
-            a, b = self.constants or (shares(self.examples.class_totals(remaining)), 0.0)
+            a, b = self.constants or (proportions(self.examples.class_totals(remaining)), 0.0)
             done = 1 - (remaining & wanted).bit_count() / n
             conditions = yield Request(remaining, target, a, b, least, significance, done=done)
             if not conditions:
                 break
             rule = Grown(conditions, self.examples.truth(conditions))
-            found.append(rule)
+            rules.append(rule)
             remaining ^= remaining & rule.rows & wanted
-        return found
+        return rules
 
 
 @cache
 def statistic(level: float, freedom: int) -> float:
-    """Return the likelihood ratio statistic that is significant at a level."""
+    """Return the smallest likelihood ratio statistic that is significant at a level."""
     from scipy.stats import chi2
 
     return float(chi2.isf(level, freedom))
 
 
-def shares(totals: tuple[float, ...]) -> tuple[float, ...]:
-    """Return class weights as shares of their sum."""
-    whole = sum(totals)
-    return tuple(total / whole for total in totals)
+def proportions(totals: tuple[float, ...]) -> tuple[float, ...]:
+    """Return class weights as fractions of their sum."""
+    total_weight = sum(totals)
+    return tuple(total / total_weight for total in totals)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
     """Rule set classifier, cross-validated as part of ``fit``.
 
-    ``fit`` learns the final rule set together with those of the folds, in shared passes over the rows. Every
-    rule set is the one you would get by learning it alone.
+    ``fit`` learns the final rule set and the rule sets of the folds together, in shared passes over the rows.
+    Every rule set is the same as if it were learnt alone.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         "cn2" covers the rows rule by rule, each found by a beam search. "ripper" grows a rule for a class,
         prunes it on other rows, stops by description length, and then optimises the rules.
     ordered : bool
-        CN2: a decision list, in which the first rule that holds decides. If false, each class gets its own
-        rules, and all rules that hold vote. RIPPER's rules are always ordered.
+        CN2: learn a decision list, in which the first rule that applies decides. If false, each class gets
+        its own rules, and all rules that apply vote. RIPPER's rules are always ordered.
     measure : {"laplace", "m_estimate", "wracc", "entropy"}
-        CN2: the quality of a rule. "wracc" is weighted relative accuracy; "entropy" needs ``ordered``.
+        CN2: quality measure of a rule. "wracc" is weighted relative accuracy; "entropy" needs ``ordered``.
     m : float
         Weight of the prior in the m-estimate.
     beam_width : int
@@ -61,17 +61,17 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     significance : float, optional
         CN2: level of the likelihood ratio test that a rule must pass, for example 0.05.
     optimization_passes : int
-        RIPPER: how often all rules are optimised.
+        RIPPER: number of passes that optimise all rules.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     cv : int, splitter, iterable of (train, test), or None
-        An integer is that many stratified folds, in order, or shuffled by ``random_state`` if that is given.
-        None learns the final rule set only.
+        An integer is the number of stratified folds, shuffled first if ``random_state`` is given. None learns
+        the final rule set only.
     scoring : str or callable, optional
-        What ``cv_scores_`` measure, by default accuracy.
+        The score in ``cv_scores_``; by default accuracy.
     random_state : int, optional
-        Shuffles the folds of an integer ``cv``, and chooses the rows RIPPER prunes on. These depend on the
-        values of a row only, so that all rule sets use the same.
+        Shuffles the folds of an integer ``cv``, and chooses the rows on which RIPPER prunes. The choice
+        depends only on the values of a row, so all rule sets use the same rows.
 
     Attributes
     ----------
@@ -82,12 +82,12 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
     cv_rules_ : tuple of RuleSet
         The rule sets of the folds.
     cv_predictions_, cv_probabilities_ : arrays
-        What the rule set that has not seen a row says of it.
+        Prediction for each row by the rule set learnt without it.
     cv_scores_, cv_score_, cv_standard_error_
         Score of each fold; of all held-out rows together, and its standard error from the rows' losses.
     rule_precision_ : list of (weight, precision)
-        Of each final rule, the default last: the weight of the rows it decides, and the share of these that
-        the rule sets of the folds put in the right class although they had not seen them.
+        For each final rule, the default last: the weight of the rows it decides, and the fraction of these
+        that the rule sets of the folds predict correctly when the rows are held out.
 
     Examples
     --------
@@ -117,8 +117,8 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         y : array (rows,)
             Class labels.
         sample_weight : array (rows,), optional
-            Weights of the rows; only their ratios matter. If all are multiples of the smallest, a row stands
-            for so many copies; otherwise the mean weight counts as one row.
+            Weights of the rows; only their ratios matter. If all are multiples of the smallest, each row
+            counts as that number of copies; otherwise the mean weight counts as one row.
         groups : array (rows,), optional
             Groups for the splitter ``cv``.
         """
@@ -145,7 +145,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         return self
 
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Return the class probabilities of each row of X: the class shares of the rules that hold.
+        """Return the class probabilities of each row of X: the class proportions of the rules that apply.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         fit = fit_of(self)
         x, rules = fit.schema.matrix(read_table(self, X, reset=False)), fit.final
         step = max(1, 2**22 // (len(rules) + 1))  # rows at a time, to limit memory
-        parts = [rules.values(_held(x[i : i + step], rules)) for i in range(0, len(x), step)]
+        parts = [rules.values(_satisfied(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
 
     def predict(self, X: TableLike) -> NDArray[Any]:
@@ -175,7 +175,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         return TableWording(fit_of(self).schema, self.classes_)
 
     def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
-        """Write an HTML page about the rules: coverage, out-of-fold precision, errors by fold, agreement.
+        """Write an HTML report on the rules: coverage, out-of-fold precision, errors by fold, agreement.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         Parameters
         ----------
         dialect : {"duckdb", "sqlite", "postgresql"}
-            The database it is for. SQLite keeps dates as text, which has to be ISO's.
+            The database system. SQLite stores dates as text, which must be in ISO format.
         """
         fit = fit_of(self)
         return sql_case(fit.final, fit.schema, self.classes_.tolist(), dialect)
@@ -204,7 +204,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
 
 
 def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[TableRows]]:
-    """Put tasks together that weigh their rows alike; a row that a training set repeats is several."""
+    """Group tasks that give their rows the same weights. Repeated training rows count as separate rows."""
     rows, over_copies = tasks.copied()
     table, target = (data.table.take(rows) if tasks.copies else data.table), data.target.take(rows)
     each = range(tasks.n_tasks)
@@ -216,10 +216,10 @@ def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Ta
     )
 
 
-def _held(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:
+def _satisfied(x: NDArray[np.float32], rules: RuleSet) -> NDArray[np.bool_]:
     """Return which rows of a matrix satisfy each rule."""
-    held = np.ones((len(rules), len(x)), bool)
+    satisfied = np.ones((len(rules), len(x)), bool)
     for number, rule in enumerate(rules.rules):
         for condition in rule.conditions:
-            held[number] &= condition.holds(x)
-    return held
+            satisfied[number] &= condition.holds(x)
+    return satisfied

@@ -1,4 +1,4 @@
-"""Bit sets of training rows, by condition and by class, shared by all tasks."""
+"""Training rows as bit sets, by condition and by class. All tasks share them, so each is computed once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crosscut.rules.search import Request, Settings
 
 
-SAME = 1e-9  # weights are multiples of each other up to this share
+SAME = 1e-9  # relative tolerance of multiples of a weight
 
 
 def grid_exponent(weights: NDArray[np.float64]) -> int:
@@ -40,7 +40,7 @@ def bits_of(truth: NDArray[np.bool_]) -> int:
 
 
 class Rows(ABC):
-    """Rows with a class and a weight, and sums over sets of them.
+    """Rows with a class and a weight, and sums over sets of rows.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Rows(ABC):
     n_classes : int
         Number of classes.
     weights : float64 array (rows,), optional
-        Their weights. They are kept as whole multiples of 2**-exponent, so that their sums are exact.
+        Weights of the rows. They are stored as multiples of 2**-exponent, so that their sums are exact.
     exponent : int, optional
-        Of this grid; by default that of all rows.
+        Exponent of this grid; by default computed from all rows.
     """
 
     def __init__(
@@ -66,8 +66,9 @@ class Rows(ABC):
         self.codes = codes
         if weights is not None:
             exponent = grid_exponent(weights) if exponent is None else exponent
-            given, weights = weights, np.rint(np.ldexp(weights, exponent))
-            weights[given > 0] = np.maximum(weights[given > 0], 1)
+            positive = weights > 0
+            weights = np.rint(np.ldexp(weights, exponent))
+            weights[positive] = np.maximum(weights[positive], 1)
         self.weights = weights
         self.exponent = exponent or 0
         self.n_words = (self.n_rows + 63) // 64
@@ -82,45 +83,45 @@ class Rows(ABC):
 
     def class_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows."""
-        if self.weights is None:  # as `total`, but rules ask often
-            return tuple([float((rows & own).bit_count()) for own in self.of_class])
-        return tuple([self.total(rows & own) for own in self.of_class])
+        if self.weights is None:  # inlines `total`, because this is called for every rule
+            return tuple([float((rows & members).bit_count()) for members in self.of_class])
+        return tuple([self.total(rows & members) for members in self.of_class])
 
     def shown_totals(self, rows: int) -> tuple[float, ...]:
-        """Return the weight of each class in a set of rows, as the user gave weights."""
+        """Return the weight of each class in a set of rows, in the user's unit."""
         totals = self.class_totals(rows)
         return tuple([math.ldexp(total, -self.exponent) for total in totals]) if self.exponent else totals
 
     def unit(self, rows: int) -> float:
         """Return the weight that counts as one row among a task's training rows.
 
-        If all weights are multiples of the smallest, a row has so many copies; else the mean counts as one.
+        This is the smallest weight if all others are multiples of it, and otherwise the mean.
         """
         if self.weights is None or not rows:
             return 1.0
-        own = self.weights[self.members(rows)]
-        least = float(own.min())
-        copies = own / least
+        weights = self.weights[self.members(rows)]
+        least = float(weights.min())
+        copies = weights / least
         whole = np.abs(copies - np.rint(copies)).max() <= SAME * copies.max()
-        return least if whole else float(own.sum()) / len(own)
+        return least if whole else float(weights.sum()) / len(weights)
 
     @property
     @abstractmethod
     def keys(self) -> NDArray[np.uint64]:
-        """A number for each row that depends on nothing but its own values."""
+        """A number for each row that depends only on its values."""
 
     @cached_property
     def _by_key(self) -> NDArray[np.int64]:
-        """The rows by key; of equal keys by class, then by weight: what is left is the same row."""
+        """The rows sorted by key, then by class and weight; rows that tie are equal."""
         weights = np.zeros(self.n_rows) if self.weights is None else self.weights
         return np.lexsort((weights, self.codes, self.keys))
 
     def grow_parts(self, tasks: Sequence[int], seed: int, n: int) -> list[list[int]]:
-        """Return ``n`` times about two thirds of the training rows of each task, to grow rules on.
+        """Draw about two thirds of the training rows of each task to grow rules on, ``n`` times.
 
-        The others are for pruning. Which rows these are depends on the rows themselves, not on their order or
-        number, so that all tasks agree, and agree with a training set of copies. Of equal rows, two thirds
-        are taken, too.
+        The other rows are for pruning. The draw depends on the values of the rows, not on their order or
+        number. So all tasks agree, and repeated rows give the same result as their copies. Two thirds of
+        equal rows are drawn, too.
         """
         key = self.keys[self._by_key]
         first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
@@ -128,7 +129,7 @@ class Rows(ABC):
         mixed = mix(key + mix(starts)[:, None])
         parts: list[list[int]] = []
         for rows in tasks:
-            if parts and len(first) == len(key):  # no equal rows: all tasks take the same
+            if parts and len(first) == len(key):  # without equal rows all tasks draw the same
                 parts.append(parts[0])
                 continue
             before = np.concatenate([[0], np.cumsum(self.flags(rows)[self._by_key])])
@@ -148,7 +149,7 @@ class Rows(ABC):
         return np.unpackbits(octets, count=self.n_rows, bitorder="little").astype(bool)
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each of some rows is in each of several sets, as a matrix with a row per set."""
+        """Return a matrix (sets, rows) that says whether each row is in each set."""
         octets = self.words(sets).view(np.uint8)
         return (octets[:, rows >> 3] >> (rows & 7) & 1).astype(bool)
 
@@ -159,7 +160,7 @@ class Rows(ABC):
 
 
 class TableRows(Rows):
-    """The rows of a table, and the truth of conditions on them, each computed once.
+    """The rows of a table, and the rows that satisfy conditions, computed once per rule.
 
     Parameters
     ----------
@@ -168,15 +169,15 @@ class TableRows(Rows):
     target : Target
         Class codes and weights.
     exponent : int, optional
-        Of the grid of weights; by default that of all rows.
+        Exponent of the grid of weights; by default computed from all rows.
     """
 
     def __init__(self, table: Table, target: Target, exponent: int | None = None) -> None:
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, target.weights, exponent)
         self.table = table
         self._truth: dict[tuple[Condition, ...], int] = {}
-        instead = "learn from fewer rows, or grow trees"
-        check_memory(24 * table.ranks.size, f"rules on {table.n_rows:,} rows", instead)
+        remedy = "learn from fewer rows, or grow trees"
+        check_memory(24 * table.ranks.size, f"rules on {table.n_rows:,} rows", remedy)
         self._core = _core.RuleTable(
             table.ranks,
             table.n_values,
@@ -202,7 +203,7 @@ class TableRows(Rows):
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Condition, ...]]:
         """Search for all requested rules in shared passes over the rows."""
-        found = self._core.search(
+        rules = self._core.search(
             self.words([request.rows for request in requests]),
             np.array([request.target for request in requests], np.int32),
             np.array([request.a for request in requests], np.float64),
@@ -215,22 +216,22 @@ class TableRows(Rows):
             settings.max_length or 0,
             settings.unequal,
         )
-        return [tuple([Condition(*each) for each in rule]) for rule in found]
+        return [tuple([Condition(*each) for each in rule]) for rule in rules]
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """A number for each row that depends on nothing but its own values."""
+        """A number for each row that depends only on its values."""
         table = self.table
         key = np.zeros(self.n_rows, np.uint64)
         for ranks, values, categories in zip(table.ranks, table.values, table.categories, strict=True):
             if categories:
                 numbers = [zlib.crc32(repr(category).encode()) for category in categories]
             else:
-                numbers = (values + np.float32(0)).view(np.uint32).tolist()  # one zero, not two
+                numbers = (values + np.float32(0)).view(np.uint32).tolist()  # turns -0.0 into 0.0
             key = mix(key + np.array([*numbers, 1 << 32], np.uint64)[ranks])
         return key
 
     @property
     def work(self) -> dict[str, int]:
-        """The work of the search: states refined, passes, rows visited, and visits if each searched alone."""
+        """States refined, passes, rows visited, and rows visited if each task searched alone."""
         return dict(zip(("states", "passes", "visits", "visits_alone"), self._core.work, strict=True))

@@ -1,4 +1,4 @@
-"""The rule sets of all tasks, learnt together or, for comparison, one task after the other."""
+"""Learn the rule sets of all tasks, together or, for comparison, one task at a time."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def check_parameters(model: BaseEstimator) -> None:
             raise ValueError(f"{name} must be one of {allowed}, but {getattr(model, name)!r} was given")
     if model.measure == "entropy" and not model.ordered and model.strategy == "cn2":
         raise ValueError(
-            "measure='entropy' does not say which class a rule is for, so ordered must be True; "
+            "measure='entropy' does not determine the class of a rule, so ordered must be True; "
             "use 'laplace', 'm_estimate' or 'wracc' for unordered rules"
         )
     for name, minimum in (("beam_width", 1), ("optimization_passes", 0), ("max_length", 1)):
         value = getattr(model, name)
         if not is_integer(value, minimum) and not (name == "max_length" and value is None):
-            raise ValueError(f"{name} must be an integer from {minimum}, but {value!r} was given")
+            raise ValueError(f"{name} must be an integer >= {minimum}, but {value!r} was given")
     for name in ("m", "min_coverage"):
         value = getattr(model, name)
         if not isinstance(value, (int, float, np.number)) or not value > 0:
@@ -54,14 +54,14 @@ def check_parameters(model: BaseEstimator) -> None:
 
 @dataclass(frozen=True)
 class Learning:
-    """How rule sets are learnt; the same for every task.
+    """Settings of rule learning, which are the same for every task.
 
     Attributes
     ----------
     strategy : {"cn2", "ripper"}
         Covering with beam search, or growing and pruning by description length.
     ordered : bool
-        CN2: make a decision list; otherwise, rules for each class that vote.
+        CN2: learn a decision list; otherwise, rules for each class that vote.
     quality : Quality
         CN2: the quality of a rule.
     width : int
@@ -73,7 +73,7 @@ class Learning:
     level : float or None
         CN2: level of the likelihood ratio test that a rule must pass.
     passes : int
-        RIPPER: passes of optimisation.
+        RIPPER: number of optimisation passes.
     seed : int
         RIPPER: chooses the rows for pruning.
     """
@@ -105,7 +105,7 @@ class Learning:
 
     @property
     def settings(self) -> Settings:
-        """How to search for a single rule."""
+        """Settings of the search for a single rule."""
         if self.strategy == "ripper":
             return Settings("foil", True, 1, self.max_length)
         kind = KINDS[self.quality.measure]
@@ -114,7 +114,7 @@ class Learning:
     def rule_sets(
         self, examples: Searcher, tasks: Sequence[int], *, serial: bool = False
     ) -> tuple[RuleSet, ...]:
-        """Learn the rule set of each task, a set of training rows.
+        """Learn the rule set of each task.
 
         Parameters
         ----------
@@ -123,10 +123,10 @@ class Learning:
         tasks : sequence of int
             Training rows of each task, as bit sets.
         serial : bool
-            Learn one task after the other: the same rules, at full cost.
+            Learn one task at a time: the rules are the same, but passes are not shared.
         """
         lists = [[task] for task in tasks] if serial else [list(tasks)]
-        return tuple(rules for some in lists for rules in self._learn(examples, some))
+        return tuple(rules for part in lists for rules in self._learn(examples, part))
 
     def _learn(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
         if self.strategy == "cn2" and not self.ordered:
@@ -136,22 +136,22 @@ class Learning:
         else:
             parts = examples.grow_parts(tasks, self.seed, self.passes + 1)
             learners = [
-                Ripper(examples, task, own, self.min_rows).learn()
-                for task, own in zip(tasks, parts, strict=True)
+                Ripper(examples, task, part, self.min_rows).learn()
+                for task, part in zip(tasks, parts, strict=True)
             ]
-        found = learn_together(learners, examples, self.settings)
-        return [decision_list(examples, task, rules) for task, rules in zip(tasks, found, strict=True)]
+        learnt = learn_together(learners, examples, self.settings)
+        return [decision_list(examples, task, rules) for task, rules in zip(tasks, learnt, strict=True)]
 
     def _covering(self, examples: Searcher, task: int) -> Covering:
         return Covering(examples, task, self.quality, self.min_rows, self.level)
 
     def _learn_unordered(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
-        """Learn the rules of all tasks and classes together; they are independent of each other."""
+        """Learn the rules of all tasks and classes together, because they are independent."""
         coverings = [self._covering(examples, task) for task in tasks]
-        learners = [own.unordered(code) for own in coverings for code in range(examples.n_classes)]
-        found = learn_together(learners, examples, self.settings)
+        learners = [covering.unordered(k) for covering in coverings for k in range(examples.n_classes)]
+        learnt = learn_together(learners, examples, self.settings)
         k = examples.n_classes
         return [
-            voting_rules(examples, task, [rule for rules in found[t * k : t * k + k] for rule in rules])
+            voting_rules(examples, task, [rule for rules in learnt[t * k : t * k + k] for rule in rules])
             for t, task in enumerate(tasks)
         ]

@@ -1,4 +1,4 @@
-"""Reading and writing the model files of rules; everything read is checked."""
+"""Read and write the model files of rules; everything that is read is checked."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def conditions_of(fit: Fit) -> list[Any]:
 
 
 def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
-    """Return rule sets without conditions, and out-of-fold results; a set's default is its last rule."""
+    """Return rule sets without conditions, and out-of-fold results. The default is a set's last rule."""
     rules = [rule for each in fit.forest for rule in each.with_default]
     arrays: dict[str, NDArray[Any]] = {
         "rule_start": np.cumsum([0, *(len(each) + 1 for each in fit.forest)], dtype=np.int64),
@@ -88,8 +88,8 @@ def rule_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
         "y": cv.y,
         "rule_precision": np.array(cv.rule_precision, np.float64),
     }
-    given = {"row_weights": cv.weights, "groups": cv.groups, "scores": cv.chosen_scores}
-    return arrays | {name: values for name, values in given.items() if values is not None}
+    optional = {"row_weights": cv.weights, "groups": cv.groups, "scores": cv.chosen_scores}
+    return arrays | {name: values for name, values in optional.items() if values is not None}
 
 
 def read_fit(
@@ -107,7 +107,7 @@ def read_fit(
     Raises
     ------
     ModelFileError
-        If they do not fit together.
+        If the arrays are inconsistent.
     """
     sets = _rule_sets(arrays, conditions, len(classes), ordered=bool(header["ordered"]))
     return Fit(
@@ -149,18 +149,20 @@ def _validation(
     if "held_out_said" not in arrays:
         return None
     check_types(arrays, _HELD_OUT)
-    rows, start, said, y, precision = (arrays[name] for name in _HELD_OUT)
+    rows, start, values, y, precision = (arrays[name] for name in _HELD_OUT)
     scores = arrays.get("scores")
     need(rows.ndim == start.ndim == y.ndim == 1 and len(sets) >= 2, "an array has a wrong shape")
     need(len(start) == len(sets) + 1 and spans(start, len(rows)), "'held_out_start' does not cover the rows")
-    need(said.shape == (len(rows), len(classes)) and np.all(np.isfinite(said)), "'held_out_said' is wrong")
+    need(
+        values.shape == (len(rows), len(classes)) and np.all(np.isfinite(values)), "'held_out_said' is wrong"
+    )
     need(np.all((rows >= 0) & (rows < len(y))), "a held-out row does not exist")
     need(np.all((y >= 0) & (y < len(classes))), "a class is unknown")
     need(precision.shape == (len(sets[0]) + 1, 2), "there must be one precision per rule")
     need(scores is None or scores.shape == (len(sets) - 1,), "there must be one score per fold")
-    validation = RuleValidation(y, classes, rows, start, said, chosen_scores=scores)
+    validation = RuleValidation(y, classes, rows, start, values, chosen_scores=scores)
     validation.weights, validation.groups = read_weights(arrays, len(y)), read_groups(arrays, len(y))
-    validation.rule_precision = [(float(weight), float(share)) for weight, share in precision]
+    validation.rule_precision = [(float(weight), float(fraction)) for weight, fraction in precision]
     return validation
 
 

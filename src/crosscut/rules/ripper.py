@@ -1,4 +1,4 @@
-"""Growing, pruning and optimising rule sets by description length (RIPPER, Cohen 1995)."""
+"""RIPPER: grow, prune and optimise rule sets by description length (Cohen 1995)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from crosscut.rules.search import Growing, Searcher
 
-REDUNDANCY = 0.5  # conditions of a rule set are not independent: half of their bits are counted
+REDUNDANCY = 0.5  # conditions are not independent, so only half of their bits count
 
 
 def subset_bits(n: float, k: float, share: float) -> float:
-    """Return the bits needed to say which ``k`` of ``n`` things are meant, given an expected share.
+    """Return the bits that encode which ``k`` of ``n`` things are chosen; ``share`` is the expected fraction.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def subset_bits(n: float, k: float, share: float) -> float:
 
 @lru_cache(maxsize=2**16)
 def rule_bits(n_conditions: int, n_possible: int) -> float:
-    """Return the bits of a rule: the number of its conditions, and which of the possible ones they are."""
+    """Return the bits of a rule: the number of its conditions, and the choice among the possible ones."""
     if n_conditions == 0 or n_possible == 0:
         return 0.0
     length = log2(n_conditions)
@@ -48,9 +48,9 @@ def rule_bits(n_conditions: int, n_possible: int) -> float:
 def exception_bits(
     covered: float, uncovered: float, false_positives: float, false_negatives: float, share: float
 ) -> float:
-    """Return the bits of the exceptions: which covered rows are wrong, and which uncovered ones.
+    """Return the bits of the exceptions: the errors among covered rows and among uncovered rows.
 
-    ``share`` is the expected share of false positives among the errors.
+    ``share`` is the expected fraction of false positives among the errors.
     """
     errors = false_positives + false_negatives
     bits = log2(covered + uncovered + 1)
@@ -72,35 +72,35 @@ SLACK = 64.0  # growing stops at this many bits above the shortest rule set so f
 
 @dataclass(frozen=True)
 class Ripper:
-    """Learner of the rules of a task."""
+    """Learns the rules of a task."""
 
     examples: Searcher  # the rows, and the search for rules
-    train: int  # the task's rows
-    grow_parts: list[int]  # rows to grow rules on: first, and in each pass of optimisation
+    train: int  # the task's training rows
+    grow_parts: list[int]  # rows to grow rules on: in the first pass, and in each optimisation pass
     min_rows: float  # minimum number of rows a rule covers, in units of weight
 
     def learn(self) -> Growing:
-        """Learn rules class by class, from the rarest; the most frequent class needs none."""
+        """Learn rules class by class, starting with the rarest; the most frequent class is the default."""
         totals = self.examples.class_totals(self.train)
         order = sorted((total, code) for code, total in enumerate(totals) if total > 0)
         n_possible = self.examples.n_conditions(self.train)
         remaining = self.train
-        found: list[Grown] = []
+        learnt: list[Grown] = []
         n_stages = len(self.grow_parts) * max(1, len(order) - 1)
         for number, (_, code) in enumerate(order[:-1]):
-            one = _OneClass(self, code, remaining, n_possible)
-            one.done = number * len(self.grow_parts) / n_stages
-            rules = yield from one.build([], self.grow_parts[0])
+            learner = _OneClass(self, code, remaining, n_possible)
+            learner.done = number * len(self.grow_parts) / n_stages
+            rules = yield from learner.build([], self.grow_parts[0])
             for part in self.grow_parts[1:]:
-                one.done += 1 / n_stages
-                rules = yield from one.optimise(rules, part)
-            found += rules
-            remaining ^= one.union(rules)
-        return found
+                learner.done += 1 / n_stages
+                rules = yield from learner.optimise(rules, part)
+            learnt += rules
+            remaining ^= learner.union(rules)
+        return learnt
 
 
 class _OneClass:
-    """Rules that separate one class from the later ones."""
+    """Learns the rules that separate one class from the classes after it."""
 
     def __init__(self, ripper: Ripper, code: int, rows: int, n_possible: int) -> None:
         examples = ripper.examples
@@ -113,7 +113,7 @@ class _OneClass:
         self.n_possible = n_possible
         self.n_positive, self.n = examples.total(self.positive), examples.total(rows)
         self.share = self.n_positive / self.n if rows else 0.0
-        self.done = 0.0  # which share of the task
+        self.done = 0.0  # fraction of the task
 
     def grown(self, conditions: Conditions) -> Grown:
         return Grown(conditions, self.examples.truth(conditions))
@@ -125,14 +125,14 @@ class _OneClass:
         return covered & self.rows
 
     def length(self, rules: list[Grown]) -> float:
-        """Return the description length of a rule set and its exceptions; sums of weights are exact."""
+        """Return the description length of a rule set and its exceptions. Sums of weights are exact."""
         rows, unit = self.union(rules), self.unit
-        covered, right = self.examples.total(rows), self.examples.total(rows & self.positive)
+        covered, correct = self.examples.total(rows), self.examples.total(rows & self.positive)
         data = exception_bits(
             covered / unit,
             (self.n - covered) / unit,
-            (covered - right) / unit,
-            (self.n_positive - right) / unit,
+            (covered - correct) / unit,
+            (self.n_positive - correct) / unit,
             self.share,
         )
         return math.fsum([data, *[rule_bits(len(rule.conditions), self.n_possible) for rule in rules]])
@@ -142,7 +142,7 @@ class _OneClass:
         return Request(rows, self.code, a, 0.0, self.min_weight, 0.0, start, self.done)
 
     def build(self, rules: list[Grown], part: int) -> Growing:
-        """Add rules while that keeps the description short (IREP*)."""
+        """Add rules while the description stays short (IREP*)."""
         total = self.examples.total
         rules = list(rules)
         uncovered = self.rows ^ self.union(rules)
@@ -156,8 +156,8 @@ class _OneClass:
                 break
             rule = self.prune(conditions, uncovered ^ grow, per_row=True)
             covered = rule.rows & uncovered
-            right = total(covered & self.positive)
-            if right < self.min_weight or right <= total(covered) - right:
+            correct = total(covered & self.positive)
+            if correct < self.min_weight or correct <= total(covered) - correct:
                 break
             length = self.length([*rules, rule])
             if length > shortest + SLACK:
@@ -170,8 +170,8 @@ class _OneClass:
     def prune(self, conditions: Conditions, rows: int, *, per_row: bool = False) -> Grown:
         """Drop final conditions that the pruning rows do not support.
 
-        The more rows of the class a rule covers, and the fewer others, the better: per row that it covers if
-        it is new, in all if it may take the place of another.
+        A rule is worth the rows of the class that it covers, less the other rows. For a new rule this is
+        divided by all rows that it covers (``per_row``).
         """
         if not rows:
             return self.grown(conditions)
@@ -184,7 +184,7 @@ class _OneClass:
             return gain if not per_row else gain / n if covered else -1.0
 
         shorter = [self.grown(conditions[:n]) for n in range(1, len(conditions) + 1)]
-        return max(shorter, key=worth)  # the first of several
+        return max(shorter, key=worth)  # the shortest, if several are equal
 
     def optimise(self, rules: list[Grown], part: int) -> Growing:
         """Try to replace or revise each rule, then cover the remaining rows."""
@@ -210,7 +210,7 @@ class _OneClass:
         return (yield from self.build(rules, part))
 
     def reduce(self, rules: list[Grown]) -> list[Grown]:
-        """Delete rules, from the last one, if that makes the description shorter."""
+        """Delete rules that make the description longer, starting with the last."""
         rules = list(rules)
         length = self.length(rules)
         for i in reversed(range(len(rules))):

@@ -1,4 +1,4 @@
-"""Rules with the classes they cover, and how rule sets predict."""
+"""Conditions, rules and rule sets, and their predictions."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Operator = Literal["<=", ">", "=", "!="]
 OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
 
 
-class Condition(NamedTuple):  # hashed often, and tuples hash fast
-    """A column at most, above, equal or not equal to a constant; missing values satisfy no condition.
+class Condition(NamedTuple):  # a tuple, because it is hashed often
+    """A comparison of a column with a constant. Missing values satisfy no condition.
 
     Attributes
     ----------
     feature : int
         The column.
     operator : {"<=", ">", "=", "!="}
-        Equality and its opposite are for nominal columns.
+        ``=`` and ``!=`` are for nominal columns.
     value : float
-        A threshold, or the code of a category. ``<=`` infinity: any value that is not missing.
+        A threshold, or the code of a category. ``<= inf`` holds for all values that are not missing.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Condition(NamedTuple):  # hashed often, and tuples hash fast
     value: float
 
     def holds(self, x: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Return whether it holds for each row of a matrix from ``Schema.matrix``."""
+        """Return whether the condition holds for each row of a matrix from ``Schema.matrix``."""
         column = x[:, self.feature].astype(np.float64)
         if self.operator == "=":
             return np.asarray(column == self.value)
@@ -81,8 +81,8 @@ class Rule:
     conditions : tuple
         The conditions; a rule without conditions always holds.
     totals : tuple of float
-        Weight of each class among the rows it covers: in a decision list, those that no earlier rule covers;
-        otherwise all training rows.
+        Weight of each class among the training rows that the rule covers. In a decision list, rows that an
+        earlier rule covers are left out.
     """
 
     conditions: tuple[Any, ...]
@@ -90,7 +90,7 @@ class Rule:
 
     @property
     def code(self) -> int:
-        """Code of the predicted class: the most frequent one."""
+        """Code of the predicted class, which is the most frequent."""
         return int(np.argmax(self.totals))
 
     @property
@@ -100,22 +100,22 @@ class Rule:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted class among the rows it covers."""
+        """Fraction of the predicted class among the rows it covers."""
         return max(self.totals) / self.coverage
 
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules of a task.
+    """The rules of a task.
 
     Attributes
     ----------
     rules : tuple of Rule
-        The rules; in a decision list, in the order in which they are tried.
+        The rules; a decision list tries them in this order.
     default : Rule
         The rule without conditions, for rows that no other rule covers.
     ordered : bool
-        Whether the first rule that holds decides; otherwise, all that hold vote with the classes they cover.
+        Whether the first rule that applies decides; otherwise, all rules that apply vote with their totals.
     """
 
     rules: tuple[Rule, ...]
@@ -127,7 +127,7 @@ class RuleSet:
 
     @property
     def with_default(self) -> tuple[Rule, ...]:
-        """The rules, and the default as the last."""
+        """The rules, followed by the default."""
         return (*self.rules, self.default)
 
     @property
@@ -135,18 +135,19 @@ class RuleSet:
         """Number of conditions in all rules."""
         return sum(len(rule.conditions) for rule in self.rules)
 
-    def values(self, held: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the class probabilities of rows, given which of them satisfy each rule (rules, rows)."""
+    def values(self, satisfied: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the class probabilities of rows; the matrix (rules, rows) says which satisfy each rule."""
         totals = np.array([rule.totals for rule in self.with_default])
-        held = np.vstack([held, ~held.any(axis=0)])
-        return probabilities(totals)[held.argmax(axis=0)] if self.ordered else probabilities(held.T @ totals)
+        satisfied = np.vstack([satisfied, ~satisfied.any(axis=0)])
+        votes = totals[satisfied.argmax(axis=0)] if self.ordered else satisfied.T @ totals
+        return probabilities(votes)
 
 
-def decision_list(examples: Searcher, train: int, found: Sequence[Grown]) -> RuleSet:
-    """Make a decision list: each rule with the rows that no earlier rule covers, and the default."""
+def decision_list(examples: Searcher, train: int, learnt: Sequence[Grown]) -> RuleSet:
+    """Make a decision list, in which a rule covers only rows that no earlier rule covers."""
     rules = []
     remaining = train
-    for conditions, rows in found:
+    for conditions, rows in learnt:
         covered = rows & remaining
         if covered:  # a rule whose rows are all covered by earlier rules is never used
             rules.append(Rule(conditions, examples.shown_totals(covered)))
@@ -154,7 +155,7 @@ def decision_list(examples: Searcher, train: int, found: Sequence[Grown]) -> Rul
     return RuleSet(tuple(rules), Rule((), examples.shown_totals(remaining or train)))
 
 
-def voting_rules(examples: Searcher, train: int, found: Sequence[Grown]) -> RuleSet:
-    """Make rules that vote, each with all training rows it covers."""
-    rules = tuple(Rule(conditions, examples.shown_totals(rows & train)) for conditions, rows in found)
+def voting_rules(examples: Searcher, train: int, learnt: Sequence[Grown]) -> RuleSet:
+    """Make voting rules, each with all training rows it covers."""
+    rules = tuple(Rule(conditions, examples.shown_totals(rows & train)) for conditions, rows in learnt)
     return RuleSet(rules, Rule((), examples.shown_totals(train)), ordered=False)

@@ -1,7 +1,7 @@
-"""Learners that request rules, and a common search for all of them.
+"""Generators that request rules, and a driver that answers the requests of all tasks together.
 
 Sets of rows are bits of an integer. ``a ^ (a & b)`` is ``a`` without ``b``, and much faster than ``a & ~b``,
-whose second operand is negative.
+because ``~b`` is negative.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Kind = Literal["ratio", "linear", "foil", "entropy"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to search for rules; the same for every task of a run.
+    """Settings of the search for rules, which are the same for every task.
 
     Attributes
     ----------
     kind : {"ratio", "linear", "foil", "entropy"}
-        Quality of a rule that covers weight n, p of it of its class: (p + a) / (n + b), p - n a,
+        Quality of a rule that covers weight n, of which p is of its class: (p + a) / (n + b), p - n a,
         p (log2(p / n) - log2(P / N)), or minus the entropy of the classes it covers.
     greedy : bool
-        Add the best condition until nothing is gained, instead of keeping the best rule found.
+        Add the best condition until the quality stops improving, instead of returning the best rule.
     width : int
         Number of rules kept at each length.
     max_length : int or None
         Maximum number of conditions per rule.
     unequal : bool
-        Also allow conditions that a nominal value is not a category.
+        Also allow conditions with ``!=``.
     """
 
     kind: Kind = "ratio"
@@ -48,19 +48,19 @@ class Settings:
     unequal: bool = False
 
 
-class Request(NamedTuple):  # made for every rule, and tuples are fast to make
-    """A rule to be found.
+class Request(NamedTuple):  # a tuple, because one is created for every rule
+    """A request for one rule.
 
     Attributes
     ----------
     rows : int
         The rows to search, as a bit set.
     target : int
-        The class it is for; -1 for the class that fits best.
+        The class of the rule; -1 for the class that fits best.
     a : tuple of float
         Constants of the quality, one per class.
     b : float
-        The other constant.
+        Constant of the quality.
     least : float
         Minimum weight of the rows a rule covers.
     significance : float
@@ -68,7 +68,7 @@ class Request(NamedTuple):  # made for every rule, and tuples are fast to make
     start : tuple
         Conditions to start from, which the rows already satisfy.
     done : float
-        Which share of the learner's work is done, about.
+        Approximate fraction of the learner's work that is done.
     """
 
     rows: int
@@ -92,7 +92,7 @@ Growing = Generator[Request, tuple[Any, ...], list[Grown]]
 
 
 class Searcher(Protocol):
-    """Finds rules, about tables or relational examples."""
+    """Searches for rules about tables or relational examples."""
 
     n_classes: int
     exponent: int
@@ -100,7 +100,7 @@ class Searcher(Protocol):
     weighted: int
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
-        """Find the conditions that each request adds to its start; none if nothing is better."""
+        """Return the conditions to add to the start of each request; none if nothing improves it."""
 
     def truth(self, conditions: Sequence[Any]) -> int:
         """Return the rows that satisfy all conditions."""
@@ -112,13 +112,13 @@ class Searcher(Protocol):
         """Return the weight that counts as one row among a task's training rows."""
 
     def shown_totals(self, rows: int) -> tuple[float, ...]:
-        """Return the weight of each class in a set of rows, as the user gave weights."""
+        """Return the weight of each class in a set of rows, in the user's unit."""
 
     def grow_parts(self, tasks: Sequence[int], seed: int, n: int) -> list[list[int]]:
-        """Return ``n`` times about two thirds of the training rows, for each task."""
+        """Draw about two thirds of the training rows of each task, ``n`` times."""
 
     def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether each of some rows is in each of several sets, as a matrix with a row per set."""
+        """Return a matrix (sets, rows) that says whether each row is in each set."""
 
     def class_totals(self, rows: int) -> tuple[float, ...]:
         """Return the weight of each class in a set of rows."""
@@ -128,30 +128,30 @@ class Searcher(Protocol):
 
 
 def learn_together(learners: Sequence[Growing], examples: Searcher, settings: Settings) -> list[list[Grown]]:
-    """Run learners together: rules requested at the same time are searched for in shared passes.
+    """Run learners together: their requests are answered in shared passes over the rows.
 
-    The answer to a learner does not depend on the others, so neither does its result.
+    An answer depends only on its request, so each learner's result is the same as alone.
     """
     results: dict[int, list[Grown]] = {}
-    asked: dict[int, Request] = {}
+    requests: dict[int, Request] = {}
 
     def resume(number: int, answer: tuple[Any, ...] | None) -> None:
         try:
-            asked[number] = next(learners[number]) if answer is None else learners[number].send(answer)
+            requests[number] = next(learners[number]) if answer is None else learners[number].send(answer)
         except StopIteration as stop:
             results[number] = stop.value
 
     for number in range(len(learners)):
         resume(number, None)
-    tell, told = watcher(), 0.0
-    while asked:
-        numbers = list(asked)
-        if tell is not None and time.monotonic() > told + 0.1:
-            told = time.monotonic()
-            tell((len(results) + sum(request.done for request in asked.values())) / len(learners))
-        answers = examples.search([asked.pop(number) for number in numbers], settings)
+    report, last_report = watcher(), 0.0
+    while requests:
+        numbers = list(requests)
+        if report is not None and time.monotonic() > last_report + 0.1:
+            last_report = time.monotonic()
+            report((len(results) + sum(request.done for request in requests.values())) / len(learners))
+        answers = examples.search([requests.pop(number) for number in numbers], settings)
         for number, answer in zip(numbers, answers, strict=True):
             resume(number, answer)
-    if tell is not None:
-        tell(1.0)
+    if report is not None:
+        report(1.0)
     return [results[number] for number in range(len(learners))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from crosscut.data.visible import visible
 from crosscut.rules.examples import bits_of
 from crosscut.statistics.validation import Validation
 from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
@@ -28,8 +29,8 @@ class RuleValidation(Validation):
     Attributes
     ----------
     rule_precision : list of (weight, precision)
-        Of each final rule, the default last: the weight of the rows it decides, and the share of these that
-        the folds' rule sets classify correctly.
+        For each final rule, the default last: the weight of the rows it decides, and the fraction of these
+        that the rule sets of the folds predict correctly.
     """
 
     rule_precision: list[tuple[float, float]]
@@ -43,38 +44,38 @@ class RuleValidation(Validation):
         codes: NDArray[Any],
         classes: NDArray[Any],
     ) -> Self:
-        """Send the rows that each task holds out through its rules; ``held_out`` is rows and row_start."""
+        """Predict the held-out rows of each task; ``held_out`` is (rows, row_start)."""
         rows, row_start = held_out
-        said = np.empty((len(rows), len(classes)))
+        values = np.empty((len(rows), len(classes)))
         for task, rules in enumerate(sets):
-            own = slice(row_start[task], row_start[task + 1])
-            truths = [examples.truth(rule.conditions) for rule in rules.rules]
-            said[own] = rules.values(examples.flags_among(truths, rows[own]))
-        made = cls(codes, classes, rows, row_start, said)
-        made.rule_precision = _rule_precision(examples, sets[0], made)
-        return made
+            part = slice(row_start[task], row_start[task + 1])
+            covered = [examples.truth(rule.conditions) for rule in rules.rules]
+            values[part] = rules.values(examples.flags_among(covered, rows[part]))
+        validation = cls(codes, classes, rows, row_start, values)
+        validation.rule_precision = _rule_precision(examples, sets[0], validation)
+        return validation
 
 
 def _rule_precision(examples: Searcher, rules: RuleSet, cv: Validation) -> list[tuple[float, float]]:
     times = cv.times_held_out
     hits = np.bincount(cv.rows, cv.decided == cv.y[cv.rows], minlength=len(times))
-    right = np.divide(hits, times, where=times > 0, out=np.full(len(times), np.nan))
+    correct = np.divide(hits, times, where=times > 0, out=np.full(len(times), np.nan))
     held_out = undecided = bits_of(times > 0)
-    shares = {float(share): bits_of(right == share) for share in np.unique(right[right > 0])}
+    by_fraction = {float(value): bits_of(correct == value) for value in np.unique(correct[correct > 0])}
     result = []
     for conditions in [*(rule.conditions for rule in rules.rules), None]:
-        held = undecided if conditions is None else examples.truth(conditions) & held_out
-        decides = held & undecided if rules.ordered else held
-        weight = examples.total(decides)
-        found = sum([share * examples.total(decides & rows) for share, rows in shares.items()])
-        result.append((math.ldexp(weight, -examples.exponent), found / weight if weight else math.nan))
-        undecided ^= undecided & held
+        covered = undecided if conditions is None else examples.truth(conditions) & held_out
+        decided = covered & undecided if rules.ordered else covered
+        weight = examples.total(decided)
+        hit_weight = sum([value * examples.total(decided & rows) for value, rows in by_fraction.items()])
+        result.append((math.ldexp(weight, -examples.exponent), hit_weight / weight if weight else math.nan))
+        undecided ^= undecided & covered
     return result
 
 
-@dataclass(kw_only=True, eq=False, repr=False)  # the parameters, as scikit-learn finds them in __init__
+@dataclass(kw_only=True, eq=False, repr=False)  # scikit-learn reads the parameters from __init__
 class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  # untyped
-    """Rules learnt together with those of their cross-validation; see `RuleClassifier`."""
+    """Base class of rule estimators; see `RuleClassifier`."""
 
     strategy: str = "cn2"
     ordered: bool = True
@@ -87,7 +88,7 @@ class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  
     optimization_passes: int = 2
 
     cv_probabilities_ = Validated(
-        "values", "Class probabilities of every row, by the rule set that holds it out."
+        "values", "Class probabilities for every row by the rule set learnt without it."
     )
     rule_precision_ = Validated(
         "rule_precision", "Held-out weight and precision of each final rule, the default last."
@@ -117,6 +118,6 @@ class RuleEstimator(CrossValidated, BaseEstimator, ABC):  # type: ignore[misc]  
         return fit_of(self).known_classes
 
     def to_text(self) -> str:
-        """Return the final rules, one per line, with coverage and precision in training and out of fold."""
+        """Return the final rules, one per line, with coverage and with training and out-of-fold precision."""
         held_out = None if fit_of(self).validation is None else self.rule_precision_
-        return self.wording_.text(self.rules_, held_out)
+        return visible(self.wording_.text(self.rules_, held_out))

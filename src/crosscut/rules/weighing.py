@@ -1,4 +1,4 @@
-"""Which tasks weigh their training rows alike: these learn their rules together."""
+"""Group tasks by the weights of their training rows; the tasks of a group learn their rules together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Some = TypeVar("Some", bound=Searcher)
 
 
 class Group(NamedTuple, Generic[Some]):
-    """Tasks that learn together."""
+    """Tasks whose rows have the same weights."""
 
     examples: Some
     tasks: list[int]
@@ -36,9 +36,9 @@ def weighed_alike(
     weights: Iterable[Weights],
     weighed: Callable[[Weights, int | None], Some],
 ) -> list[Group[Some]]:
-    """Put tasks together whose rows have the same weights, on the same grid; task 0 is in the first group.
+    """Group tasks whose rows have the same weights on the same grid; task 0 is in the first group.
 
-    A task's grid, like balanced class weights, comes from its own rows. Most tasks have the same.
+    The grid, like balanced class weights, depends on the training rows of a task. Most tasks have the same.
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ def weighed_alike(
     weights : iterable of float64 arrays (rows,) or None
         The weights in each task.
     weighed : callable
-        Makes the rows of a group from their weights and the exponent of their grid.
+        Returns the rows of a group for their weights and the exponent of their grid.
     """
     alike: dict[tuple[bytes, int | None], tuple[Weights, list[int]]] = {}
-    for task, (own, given) in enumerate(zip(trains, weights, strict=True)):
-        key = (b"", None) if given is None else (given.tobytes(), grid_exponent(given[own]))
-        alike.setdefault(key, (given, []))[1].append(task)
+    for task, (train, of_task) in enumerate(zip(trains, weights, strict=True)):
+        key = (b"", None) if of_task is None else (of_task.tobytes(), grid_exponent(of_task[train]))
+        alike.setdefault(key, (of_task, []))[1].append(task)
     groups = []
-    for (_, exponent), (given, together) in alike.items():
-        some = np.any([trains[task] for task in together], axis=0)
-        kept = None if given is None else np.where(some, given, 0.0)  # others may not fit the grid
+    for (_, exponent), (shared, together) in alike.items():
+        used = np.any([trains[task] for task in together], axis=0)
+        kept = None if shared is None else np.where(used, shared, 0.0)  # other rows may not fit the grid
         examples = weighed(kept, exponent)
         trained = [bits_of(trains[task]) & examples.weighted for task in together]
         groups.append(Group(examples, together, trained))
@@ -64,7 +64,7 @@ def weighed_alike(
 
 
 def rule_sets(learning: Learning, groups: Sequence[Group[Some]]) -> tuple[RuleSet, ...]:
-    """Learn the rules of all tasks, those of a group together."""
+    """Learn the rules of all tasks, one group after the other."""
     learnt: dict[int, RuleSet] = {}
     n, done = sum(len(group.tasks) for group in groups), 0
     for group in groups:

@@ -1,4 +1,4 @@
-"""The wording of rules, and when two of them are the same."""
+"""Rules as text and SQL, and keys that say whether two rules are the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = None) -> str:
-    """Return a rule as text, with its coverage and its precision in training and out of fold.
+    """Return a rule as text, with its coverage, and its precision in training and out of fold.
 
     ``held_out`` is the weight of the held-out rows that the rule decides, and the precision on them.
 
@@ -42,8 +42,8 @@ def rule_text(rule: Rule, sentence: str, held_out: tuple[float, float] | None = 
 def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any], dialect: SqlDialect = "duckdb") -> str:
     """Write a rule set as an SQL expression over the columns.
 
-    A decision list is one ``CASE``; rules that vote add up the weights of their classes, and the class with
-    the largest sum wins.
+    A decision list is one ``CASE``. Voting rules add up their class weights, and the class with the largest
+    sum wins.
     """
     check_dialect(dialect)
     if rules.ordered:
@@ -62,9 +62,9 @@ def sql_case(rules: RuleSet, schema: Schema, classes: Sequence[Any], dialect: Sq
         ]
         sums.append("(" + " + ".join(votes or ["0"]) + ")")
     best = [
-        f"  WHEN {' AND '.join(f'{own} >= {other}' for other in sums if other is not own)} "
-        f"AND {own} > 0 THEN {literal(label)}"
-        for own, label in zip(sums, classes, strict=True)
+        f"  WHEN {' AND '.join(f'{votes} >= {other}' for other in sums if other is not votes)} "
+        f"AND {votes} > 0 THEN {literal(label)}"
+        for votes, label in zip(sums, classes, strict=True)
         if len(sums) > 1
     ]
     default = literal(classes[rules.default.code])
@@ -88,28 +88,28 @@ def _sql_condition(condition: Condition, schema: Schema, dialect: SqlDialect) ->
 
 @dataclass(frozen=True, eq=False)
 class Wording(ABC):
-    """Words for rules about ``schema``: the columns of a table, or the signature of a database."""
+    """Turns rules about ``schema``, the columns of a table or the signature of a database, into text."""
 
     schema: Any
     classes: NDArray[Any]
 
-    row = "row"  # the noun for what a rule covers
-    between = " and "  # what stands between conditions
+    row = "row"  # or "example"
+    between = " and "  # separator of conditions
 
     @abstractmethod
     def conditions(self, rule: Rule) -> list[str]:
         """Return the conditions of a rule as text."""
 
-    def asked(self, rule: Rule) -> str:
-        """Return all that a rule asks; nothing if it has no conditions."""
+    def condition_text(self, rule: Rule) -> str:
+        """Return all conditions of a rule; empty if it has none."""
         return self.between.join(self.conditions(rule))
 
     @abstractmethod
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
         """Return a key that is equal for rules that are the same, or the same up to thresholds."""
 
-    def prolog(self, rules: RuleSet) -> str | None:  # noqa: ARG002, one of some kinds of rules
-        """Return the rules in Prolog, if they can be written so."""
+    def prolog(self, rules: RuleSet) -> str | None:  # noqa: ARG002, overridden
+        """Return the rules in Prolog, or None for rules about a table."""
         return None
 
     def label(self, rule: Rule) -> str:
@@ -118,20 +118,20 @@ class Wording(ABC):
 
     def sentence(self, rule: Rule) -> str:
         """Return a rule as a sentence."""
-        asked = self.asked(rule)
-        return f"{f'if {asked}' if asked else 'else'} then {self.label(rule)}"
+        conditions = self.condition_text(rule)
+        return f"{f'if {conditions}' if conditions else 'else'} then {self.label(rule)}"
 
     def text(self, rules: RuleSet, held_out: Sequence[tuple[float, float]] | None = None) -> str:
-        """Return rules, one per line, with coverage, and precision in training and, if known, out of fold."""
+        """Return rules, one per line, with coverage and precision, also out of fold if that is known."""
         every = rules.with_default
-        seen = [None] * len(every) if held_out is None else held_out
+        results = [None] * len(every) if held_out is None else held_out
         return "\n".join(
-            rule_text(rule, self.sentence(rule), of) for rule, of in zip(every, seen, strict=True)
+            rule_text(rule, self.sentence(rule), result) for rule, result in zip(every, results, strict=True)
         )
 
 
 class TableWording(Wording):
-    """Words for rules about the columns of a table."""
+    """Turns rules about the columns of a table into text."""
 
     schema: Schema
 
@@ -141,8 +141,8 @@ class TableWording(Wording):
 
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
         """Return a key that is equal for rules that are the same, or the same up to thresholds."""
-        asked = (
+        conditions = (
             (c.feature, c.operator, c.value if thresholds or c.operator in {"=", "!="} else None)
             for c in rule.conditions
         )
-        return rule.code, frozenset(asked)
+        return rule.code, frozenset(conditions)

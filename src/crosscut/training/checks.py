@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from crosscut import _core
-from crosscut.data.frames import coded_text, names_of_frame
+from crosscut.data.frames import check_arrow, coded_text, names_of_frame
 from crosscut.data.target import coded_classes
 from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
 
@@ -107,6 +107,7 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
+    check_arrow(y, "y")
     coded = coded_text(y)
     if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
         return np.array(coded.categories, "U" if hasattr(type(y), "to_pylist") else object), coded.codes
@@ -120,7 +121,8 @@ def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.i
 
 
 def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
-    """Return regression targets as doubles."""
+    """Return the targets of a regression as doubles."""
+    check_arrow(y, "y")
     y = _bare(y, "fiub")
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
         y = _column(y, "regressor")

@@ -1,1 +1,1 @@
-"""The command `crosscut relational`, and what other commands need of relational models."""
+"""The command `crosscut relational`, and the viewer that `crosscut show` and `predict` use."""

@@ -1,4 +1,4 @@
-"""The database a relational model is learnt from or applied to: ACE's or Aleph's files, or linked tables."""
+"""Read the database that a command learns from or predicts: linked tables, or files of ACE or Aleph."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def read_database(
     schema: dict[str, Any],
     settings: dict[str, Any],
 ) -> tuple[Database, Bias, Source]:
-    """Read what is to be learnt from, its bias, and what weighs and splits the examples.
+    """Return a database, its bias, and the columns with weights, groups and folds.
 
     ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
-    `Bias.from_schema`) are for linked tables. What is None was not given.
+    `Bias.from_schema`) are for linked tables. None means that an option was not used.
     """
     from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
     from crosscut_relational.language.bias import Bias
@@ -50,13 +50,13 @@ def read_database(
     chosen = {name: value for name, value in settings.items() if value is not None}
     form = _form(path)
     if form != "ace" and fold_files is not None:
-        raise Failure(f"--fold-files is for ACE's files, but {path} is not one of them", UNSUITABLE)
+        raise Failure(f"--fold-files needs files of ACE; {path} is not one", UNSUITABLE)
     if form != "tables" and isinstance(path, Path):
         tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **roles, **schema}
-        for option, given in tables_only.items():
-            if given not in (None, ()):
+        for option, value in tables_only.items():
+            if value not in (None, ()):
                 name = "--" + option.replace("_", "-")
-                raise Failure(f"{name} is for linked tables; {path} says itself what to learn", UNSUITABLE)
+                raise Failure(f"{name} is for linked tables; {path} names its own target", UNSUITABLE)
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             if form == "ace":
                 database, bias = Database.from_ace(path, folds=fold_files), Bias.from_ace(path)
@@ -68,12 +68,12 @@ def read_database(
     for line in _readings(stored.tables):
         warnings.warn(line, UserWarning, stacklevel=2)
     if target is None:
-        some = ", ".join(
+        suggestions = ", ".join(
             f"{name}.{[each for each in table.column_names if KEY_OF_SEVERAL not in each][-1]}"
             for name, table in stored.tables.items()
             if name not in stored.views
         )
-        raise Failure(f"{path}: --target TABLE.COLUMN says what to predict, such as {some}", UNSUITABLE)
+        raise Failure(f"{path}: use --target TABLE.COLUMN, for example {suggestions}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
         columns = _roles(stored, target, roles)
         database = stored.database(
@@ -87,32 +87,34 @@ def read_database(
         n_classes, n = len(database.classes), database.n_examples
         if n_classes > most_classes(n):
             raise ValueError(
-                f"--target {target} has {n_classes:,} different values in {n:,} rows, too many to be "
-                "classes; --kind regression predicts numbers"
+                f"--target {target} has {n_classes:,} different values in {n:,} rows, too many for "
+                "classes; use --kind regression to predict numbers"
             )
         chosen |= {name: value for name, value in schema.items() if value is not None}
         return database, Bias.from_schema(database, **chosen), _source(database, columns)
 
 
 def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> dict[str, NDArray[Any]]:
-    """Return columns of the target's table by what they are for; folds and weights are not tested."""
+    """Return columns of the target's table by role; tests may not use folds and weights."""
     table = target.rpartition(".")[0]
-    found = {}
+    columns = {}
     for role, name in roles.items():
         if name is None or table not in stored.tables:
             continue
         rows, option = stored.tables[table], "--" + role.replace("_", "-")
         if name not in rows.column_names:
-            raise ValueError(f"{option} is {name!r}; {table} has {', '.join(rows.column_names)}")
+            raise ValueError(
+                f"{option}: {table} has no column {name!r}; it has {', '.join(rows.column_names)}"
+            )
         values = rows[name].to_pylist()
         if None in values:
             raise ValueError(f"{option} {name} has missing values")
         if role == "weights" and not np.issubdtype(np.array(values).dtype, np.number):
-            raise ValueError(f"{option} {name} has text; weights are numbers")
-        found["folds" if role == "folds_column" else role] = np.array(values)
+            raise ValueError(f"{option} {name} contains text; weights must be numbers")
+        columns["folds" if role == "folds_column" else role] = np.array(values)
         if role in {"folds_column", "weights"}:
             stored.tables[table] = rows.drop_columns([name])
-    return found
+    return columns
 
 
 def _source(database: Database, columns: dict[str, Any]) -> Source:
@@ -123,19 +125,19 @@ def _source(database: Database, columns: dict[str, Any]) -> Source:
 def _key(text: str) -> tuple[str, str]:
     table, dot, column = text.rpartition(".")
     if not dot:
-        raise ValueError(f"--key is {text!r}; write it as TABLE.COLUMN")
+        raise ValueError(f"--key {text}: use TABLE.COLUMN")
     return table, column
 
 
 def _link(text: str) -> tuple[str, str]:
     start, equals, end = text.partition("=")
     if not equals:
-        raise ValueError(f"--link is {text!r}; write it as TABLE.COLUMN=TABLE.COLUMN")
+        raise ValueError(f"--link {text}: use TABLE.COLUMN=TABLE.COLUMN")
     return start.strip(), end.strip()
 
 
 def read_examples(path: Path | Server, model: Any) -> Database:
-    """Read the examples that a model is to predict."""
+    """Read the examples to predict."""
     from crosscut_relational.database.database import Database
 
     form = _form(path)
@@ -143,7 +145,7 @@ def read_examples(path: Path | Server, model: Any) -> Database:
         with failing_with(UNREADABLE, f"{path}: "), waiting(f"reading {path.name}"):
             return Database.from_ace(path) if form == "ace" else Database.from_aleph(path.with_suffix(""))
     name, column = model.fit_.schema.target_name, model.fit_.schema.target_column
-    with warnings.catch_warnings(action="ignore"):  # how tables are read is said below
+    with warnings.catch_warnings(action="ignore"):  # printed as notes below
         stored = _tables(path)
     for line in _readings(stored.tables):
         click.echo(f"crosscut: note: {line}", err=True)
@@ -152,7 +154,7 @@ def read_examples(path: Path | Server, model: Any) -> Database:
         raise Failure(f"{path}: {why}", UNSUITABLE)
     with failing_with(UNSUITABLE, f"{path}: "), waiting(f"linking the tables of {path.name}"):
         stored.tables[name] = _without_values(stored.tables[name], column)
-        with warnings.catch_warnings(action="ignore"):  # what is left out was said when the model was learnt
+        with warnings.catch_warnings(action="ignore"):  # reported when the model was learnt
             return stored.database(f"{name}.{column}")
 
 
@@ -169,7 +171,7 @@ class Server:
 
     @property
     def name(self) -> str:
-        """What is shown."""
+        """The name of the database, without the address."""
         return self.uri.partition("?")[0].rpartition("/")[2] or "postgresql"
 
     def __str__(self) -> str:
@@ -186,11 +188,10 @@ def _form(path: Path | Server) -> str:
     if (path.is_file() and path.suffix in _ACE) or path.with_name(path.name + ".s").is_file():
         return "ace"
     if not path.exists():
-        raise Failure(f"there is no file or folder {str(path)!r}", UNREADABLE)
+        raise Failure(f"no such file or folder: {str(path)!r}", UNREADABLE)
     raise Failure(
-        f"{path} is not a database; these can be read: ACE's files ({', '.join(_ACE)}), Aleph's "
-        f"({', '.join(_ALEPH)}), a folder of tables such as .csv and .parquet files, and "
-        f"{', '.join(DATABASES)}",
+        f"{path} is not a database; use a folder of tables (.csv, .parquet, ...), a database "
+        f"({', '.join(DATABASES)}), or files of ACE ({', '.join(_ACE)}) or Aleph ({', '.join(_ALEPH)})",
         UNREADABLE,
     )
 
@@ -208,18 +209,18 @@ def _tables(path: Path | Server) -> StoredTables:
             return read_sqlite(path) if is_sqlite(path) else read_duckdb(path)
     except Failure:
         raise
-    except Exception as error:  # both libraries have errors of their own
+    except Exception as error:  # duckdb and sqlite3 have their own exceptions
         raise Failure(f"{path}: {error}", UNREADABLE) from error
 
 
 def _readings(tables: dict[str, Any]) -> list[str]:
-    """Say how text files were read that are not plain."""
-    told = {name: reading_of(table) for name, table in tables.items()}
-    return [f"{name} is read as: {how}" for name, how in told.items() if how]
+    """Describe how text files were read, if not as plain CSV."""
+    readings = {name: reading_of(table) for name, table in tables.items()}
+    return [f"{name} is read as: {how}" for name, how in readings.items() if how]
 
 
 def _without_values(table: Any, column: str) -> Any:
-    """Return a table with nothing in the column to be predicted, which it may lack."""
+    """Return a table whose target column is empty; the column may be absent before."""
     import pyarrow as pa
 
     kept = table.drop_columns([column]) if column in table.column_names else table

@@ -1,4 +1,4 @@
-"""`crosscut relational`: learn a first-order tree or rules from linked data, and cross-validate them."""
+"""`crosscut relational`: learn and cross-validate a tree or rules from linked tables or logic programs."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
 @click.argument("data", type=click.Path(), is_eager=True)
-@click.option("--target", "-t", metavar="TABLE.COLUMN", help="What to predict, for linked tables.")
+@click.option("--target", "-t", metavar="TABLE.COLUMN", help="Column to predict, for linked tables.")
 @options.kind
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
-    help="Number of folds; by default those marked in the data, else 10.",
+    help="Number of folds. Default: the folds marked in the data, otherwise 10.",
 )
 @options.splitting
-@click.option("--weights", metavar="COLUMN", help="How much each example counts; a whole number for trees.")
+@click.option("--weights", metavar="COLUMN", help="Weight of each example; whole numbers for trees.")
 @click.option(
     "--fold-files",
     type=click.Path(path_type=Path),
-    help="A folder with test0.txt, test1.txt, … that list folds.",
+    help="Folder with test0.txt, test1.txt, ... that list the folds.",
 )
 @click.option(
     "--step-limit",
@@ -49,39 +49,37 @@ if TYPE_CHECKING:
     help="Maximum number of facts examined per query and example.",
 )
 @click.option(
-    "--key", multiple=True, metavar="TABLE.COLUMN", help="A table's key, if its name does not tell."
+    "--key", multiple=True, metavar="TABLE.COLUMN", help="Key of a table, if it is not found by name."
 )
 @click.option(
     "--link",
     multiple=True,
     metavar="TABLE.COLUMN=TABLE.COLUMN",
-    help="A column that names rows of another table.",
+    help="Column that refers to rows of another table.",
 )
 @click.option(
     "--depth-of-links",
     type=click.IntRange(min=0),
-    help="Links to one row each whose values are the example's own, for linked tables; by default 2.",
+    help="Number of links to a single row to follow for an example's own values. Default: 2.",
 )
 @click.option(
     "--max-aggregates",
     type=click.IntRange(min=0),
-    help="Summaries of linked rows, at most; by default 100.",
+    help="Maximum number of summaries of linked rows. Default: 100.",
 )
 @click.option(
     "--as-of",
     metavar="COLUMN",
-    help="A date of the target's table: of linked rows with dates only those before it are seen.",
+    help="Date column of the target's table; only linked rows dated before it are used.",
 )
-@click.option("--heuristic", type=click.Choice(["gain", "gainratio", "gini"]), help="Quality of a test.")
+@click.option("--heuristic", type=click.Choice(["gain", "gainratio", "gini"]), help="Split criterion.")
 @click.option("--minimal-cases", type=click.IntRange(min=1), help="Minimum number of examples per branch.")
 @click.option("--max-depth", type=click.IntRange(min=0), help="Maximum number of tests on a path.")
 @options.jobs
-@click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options are for them.")
+@click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options apply to rules.")
 @options.covering("ripper")
-@click.option("--prolog", type=options.Output(), help="Write the result as Prolog clauses.")
-@click.option(
-    "--sql", type=options.Output(), help="Write the result about linked tables as a query for DuckDB."
-)
+@click.option("--prolog", type=options.Output(), help="Write the model as Prolog clauses.")
+@click.option("--sql", type=options.Output(), help="Write a model of linked tables as a DuckDB query.")
 @options.oof
 @options.results
 def relational(
@@ -103,27 +101,27 @@ def relational(
     save: Path | None,
     as_json: bool,
     opened: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Learn a relational tree, or rules, from DATA and cross-validate them.
 
-    DATA is a folder of CSV and Parquet files, one per table, a DuckDB or SQLite file, or a PostgreSQL
-    database such as postgresql://host/shop: name what to predict with --target, and tables are linked by
-    their keys. Or it is an ACE settings file such as app.s, beside app.kb and app.bg, or a file of Aleph such
-    as app.b.
+    DATA is a folder of CSV and Parquet files (one per table), a DuckDB or SQLite file, or a PostgreSQL
+    database such as postgresql://host/shop. Name the column to predict with --target; tables are linked by
+    their keys. DATA can also be an ACE settings file such as app.s, next to app.kb and app.bg, or an Aleph
+    file such as app.b.
     """
     if rules:
-        options.refuse(("jobs",), "is for trees, not for --rules")
+        options.refuse(("jobs",), "applies to trees, not to --rules")
     else:
-        options.refuse(options.COVERING, "is about rules; use it with --rules")
-    # loading scikit-learn is no part of the time taken
+        options.refuse(options.COVERING, "applies to rules; use it with --rules")
+    # imported here so that loading scikit-learn is not part of the measured time
     from crosscut.model_file import save_model
     from crosscut_relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
     from crosscut_relational.rules.estimator import RelationalRuleClassifier
 
     place = place_of(data)
     begin = time.perf_counter()
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         database, bias, source = read_database(
             place,
@@ -132,29 +130,29 @@ def relational(
             fold_files=fold_files,
             keys=key,
             links=link,
-            roles={name: given.pop(name) for name in ("groups", "folds_column", "time", "weights")},
-            schema={name: given.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
-            settings={name: given.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
+            roles={name: arguments.pop(name) for name in ("groups", "folds_column", "time", "weights")},
+            schema={name: arguments.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
+            settings={name: arguments.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
         )
         read = time.perf_counter()
-        if sql is not None and not (database.columns and not given["unordered"]):
+        if sql is not None and not (database.columns and not arguments["unordered"]):
             what = "linked tables" if not database.columns else "trees and ordered rules"
-            raise Failure(f"--sql is for {what}; --prolog writes the others", UNSUITABLE)
+            raise Failure(f"--sql supports {what} only; use --prolog instead", UNSUITABLE)
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
-        order = "time" if source.time is not None else given["cv"]
+        order = "time" if source.time is not None else arguments["cv"]
         cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
         if folds is None and database.folds is not None and cv == number_of_folds:
             cv = "marks"
-        known = {"sample_weight": source.weights, "groups": source.groups}
-        fitting = {name: value for name, value in known.items() if value is not None}
+        optional = {"sample_weight": source.weights, "groups": source.groups}
+        fitting = {name: value for name, value in optional.items() if value is not None}
         limit = {} if step_limit is None else {"step_limit": step_limit}
         with failing_with(UNSUITABLE, f"{place}: "), waiting("learning"):
             maker = RelationalTreeClassifier if database.classes else RelationalTreeRegressor
             if rules and not database.classes:
-                raise ValueError("--rules is for classes, but the target is a number")
+                raise ValueError("--rules needs a target with classes; this one is numeric")
             model: Any = (
-                RelationalRuleClassifier(bias, **options.rule_parameters(given))
+                RelationalRuleClassifier(bias, **options.rule_parameters(arguments))
                 if rules
                 else maker(bias, n_jobs=jobs)
             )
@@ -165,7 +163,7 @@ def relational(
         "kind": "classification" if database.classes else "regression",
         "examples": database.n_examples,
         "classes": [str(c) for c in database.classes],
-        "notes": list(dict.fromkeys(str(warning.message) for warning in said)),
+        "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
         **(rule_data(model) if rules else {"tree": model.tree_.to_dict()}),
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
@@ -192,7 +190,7 @@ def relational(
     print_model(model)
     what = "rule sets learnt" if rules else "trees grown"
     seconds = summary["seconds"]
-    console.print(f"read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
+    console.print(f"Read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
 
 
 def _validation_data(fit: Fit) -> dict[str, Any]:
@@ -208,4 +206,4 @@ def _check_folds(folds: int | None, n_examples: int, data: str) -> None:
     if n_examples < needed:
         what = f"--folds {folds}" if folds else "a cross-validation"
         has = counted(n_examples, "example")
-        raise Failure(f"{data} has {has}, but {what} needs {needed} or more", UNSUITABLE)
+        raise Failure(f"{data} has {has}, but {what} needs at least {needed}", UNSUITABLE)

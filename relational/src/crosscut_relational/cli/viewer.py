@@ -31,7 +31,7 @@ def show(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
 
 
 def print_model(model: Any, most: int | None = None) -> None:
-    """Print a tree or rules and their score, and of a tree at most ``most`` lines."""
+    """Print a tree (at most ``most`` lines) or rules, and the score."""
     if hasattr(model, "rules_"):
         print_rules(model)
         return
@@ -51,15 +51,13 @@ def print_model(model: Any, most: int | None = None) -> None:
 
 
 def rows(model: Any, file: str) -> tuple[dict[str, list[str]], Database, str]:
-    """Return the names of a database's examples, the database, and the name of what is predicted."""
+    """Return the names of a database's examples, the database, and the name of the target."""
     database = read_examples(place_of(file), model)
-    asked = {(goal.name, len(goal.args)) for goal in model.goals() if not goal.is_comparison}
-    absent = sorted(asked - {*database.relations, *database.rules})
+    used = {(goal.name, len(goal.args)) for goal in model.goals() if not goal.is_comparison}
+    absent = sorted(used - {*database.relations, *database.rules})
     if absent:
-        told = ", ".join(f"{name}/{arity}" for name, arity in absent)
-        click.echo(
-            f"crosscut: note: {file} has no facts of {told}; what the model asks of them is false", err=True
-        )
+        missing = ", ".join(f"{name}/{arity}" for name, arity in absent)
+        click.echo(f"crosscut: note: {file} has no facts of {missing}; tests of them are false", err=True)
     named = {"example": [database.example_text(e) for e in range(database.n_examples)]}
     schema = model.fit_.schema
     return named, database, schema.target_column or schema.target_name

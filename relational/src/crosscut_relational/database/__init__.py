@@ -1,1 +1,1 @@
-"""Facts, background clauses and examples, and the files and tables they come from."""
+"""Databases: facts, background clauses and examples, read from files and tables."""

@@ -1,4 +1,4 @@
-"""Reading ACE applications (keys and models) and Prolog programs into a database."""
+"""Read ACE applications (keys and models format) and Prolog programs into a database."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def build(
 
 
 def _named(bias: Bias) -> set[tuple[str, int]]:
-    """Predicates that the settings name: learning needs them, and they may be without facts."""
+    """Predicates that the settings name. Learning needs them, even without facts."""
     used = [literal for mode in bias.modes for literal in mode.literals] + list(bias.root)
     used += [literal for each in bias.lookahead for literal in (each.first, *each.then)]
     used += [each.literal for each in bias.discretizations]
@@ -115,7 +115,7 @@ def _named(bias: Bias) -> set[tuple[str, int]]:
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
-    """Class of each model: the 0-ary fact among `classes` that it states."""
+    """Class of each model: the 0-ary fact among `classes` that it contains."""
     classes = bias.settings.classes
     if classes is None:
         raise TargetError("models have no target: name the classes in the settings, classes([pos,neg])")
@@ -262,10 +262,10 @@ def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np
     marks = np.full(database.n_examples, -1, np.int32)
     for fold, file in enumerate(files):
         for line in file.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"\s*(?:(?::-\s*)?\w+\(([^)]*)\)\.|([^:]+):.*)\s*$", line)
-            if found is None:
+            match = re.match(r"\s*(?:(?::-\s*)?\w+\(([^)]*)\)\.|([^:]+):.*)\s*$", line)
+            if match is None:
                 continue
-            listed = (found.group(1) or found.group(2)).split(",")
+            listed = (match.group(1) or match.group(2)).split(",")
             example = place.get(tuple(part.strip() for part in listed[: len(database.keys)]))
             if example is None:
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""Reading Aleph applications: background, positive and negative examples."""
+"""Read Aleph applications: background knowledge, positive and negative examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the examples' attributes, from the tables."""
+"""Compute the attributes of the examples from the tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AttributeValues:
-    """Values of attributes for every example of a database; rows that several need are found once."""
+    """Values of attributes for every example of a database; rows shared by attributes are found once."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -28,7 +28,7 @@ class AttributeValues:
         self._rows: dict[tuple[Step, ...], Rows] = {}
 
     def constants(self, attribute: Attribute) -> NDArray[np.int32]:
-        """Return the constant of every example; of an attribute that is not computed."""
+        """Return the constant of every example, for an attribute without aggregation."""
         examples, rows = self._chosen(attribute)
         values = self._column(attribute, attribute.column or 0)[rows]
         if attribute.function == "latest":  # of rows with the same date, the greatest value
@@ -46,7 +46,7 @@ class AttributeValues:
         return result
 
     def numbers(self, attribute: Attribute) -> NDArray[np.float64]:
-        """Return the number of every example; NaN where it has none."""
+        """Return the number of every example, or NaN."""
         if attribute.function in {"value", "latest"}:
             return self.database.constants.numbers[self.constants(attribute)]
         n = self.database.n_examples
@@ -77,7 +77,7 @@ class AttributeValues:
         return result
 
     def rows(self, steps: tuple[Step, ...]) -> Rows:
-        """Return (example, row) pairs by ascending example: where the steps lead."""
+        """Return (example, row) pairs, by ascending example, for the rows that the steps reach."""
         if steps not in self._rows:
             *before, last = steps
             relation = self._relation(last)
@@ -102,8 +102,8 @@ class AttributeValues:
             column, value = attribute.condition
             keep &= self._column(attribute, column)[rows] == self.database.constants.id(value)
         if attribute.as_of is not None:
-            own = Attribute(attribute.steps[:1], attribute.as_of, "date")
-            now, then = self.numbers(own)[examples], self._dates(attribute)[rows]
+            dates = Attribute(attribute.steps[:1], attribute.as_of, "date")
+            now, then = self.numbers(dates)[examples], self._dates(attribute)[rows]
             keep &= then < now
             if attribute.days is not None:
                 keep &= then >= now - attribute.days

@@ -1,4 +1,4 @@
-"""Sets of variable bindings as columns, and how the parts of a clause extend and filter them."""
+"""Variable bindings as columns; parts of a clause extend and filter them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_BINDINGS = 50_000_000
 
 
 class TooManyBindingsError(ValueError):
-    """A join has more rows than can be held."""
+    """A join has too many rows."""
 
 
 class Bindings:
@@ -49,7 +49,7 @@ class Bindings:
             self._keep(self._holds(part) ^ part.negated)
 
     def keep_only(self, wanted: Iterable[Variable]) -> None:
-        """Forget other variables, and rows that then repeat."""
+        """Keep only some variables, and drop repeated rows."""
         kept = [variable for variable in self.columns if variable in set(wanted)]
         if len(kept) == len(self.columns):
             return
@@ -137,10 +137,10 @@ class Bindings:
         self._keep(searched(ordered, left, "left") == searched(ordered, left, "right"))
 
     def _solutions(self, part: Part) -> NDArray[np.int32]:
-        """Facts of a built-in predicate for the values that its inputs have."""
-        found = builtin_inputs(part, self.columns)
-        assert found is not None
-        inputs, solve = found
+        """Facts of a built-in predicate for the values of its inputs."""
+        case = builtin_inputs(part, self.columns)
+        assert case is not None
+        inputs, solve = case
         terms, intern = self.constants.terms, self.constants.intern
         facts = [
             [intern(argument) for argument in solution]
@@ -171,8 +171,8 @@ class Bindings:
             values = [self._value(argument) for argument in term.args]
             with np.errstate(all="ignore"):
                 result = FUNCTIONS[term.name, len(term.args)](*values)
-            given = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
-            self.undefined |= bool(np.any(given & ~np.isfinite(result)))
+            finite = np.logical_and.reduce(np.broadcast_arrays(*map(np.isfinite, values)))
+            self.undefined |= bool(np.any(finite & ~np.isfinite(result)))
             return result
         if isinstance(term, str):
             return FUNCTIONS[term, 0]()

@@ -41,7 +41,7 @@ class Constants:
         return term in self._ids
 
     def intern(self, term: Constant) -> int:
-        """Return the constant's id, a new one if it was not known."""
+        """Return the constant's id, adding the constant if needed."""
         known = self._ids.get(term)
         if known is None:
             known = self._ids[term] = len(self.terms)
@@ -59,7 +59,7 @@ class Constants:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """Value of every constant; NaN for those that are not numbers, so that comparing them fails."""
+        """Value of every constant; NaN for constants that are not numbers, so comparisons fail."""
         known, wanted = len(self._numbers), len(self.terms)
         if known < wanted:
             new = [_value(term) for term in self.terms[known:]]
@@ -67,7 +67,7 @@ class Constants:
         return self._numbers
 
     def text(self, constant: int) -> str:
-        """Return the constant as Prolog writes it."""
+        """Return the constant in Prolog syntax."""
         return term_text(self.terms[constant])
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from crosscut_relational.language.rule import Rule
 
 
-KEY_OF_SEVERAL = "+"  # between the names, and the values, of columns that are one key together
+KEY_OF_SEVERAL = "+"  # joins the names, and the values, of the columns of a composite key
 ROW_NUMBER = "row number"  # the key of a table that has none
-MISSING = "missing"  # the constant for a missing value; each missing link is one of its own
+MISSING = "missing"  # the constant for a missing value; missing links get distinct constants
 ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
 
 
@@ -38,50 +38,49 @@ class Column:
 
     name: str
     kind: ColumnKind
-    refers_to: str | None = None  # the column that a link names a row by, if it is not the other table's key
+    refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
     table: str | None = None  # of that column
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The table's columns that it is made of: several for a key of several columns."""
+        """The columns of the table that it combines: several for a composite key."""
         return tuple(self.name.split(KEY_OF_SEVERAL))
 
     @property
     def referred(self) -> Column:
-        """The column that a link names a row by."""
+        """The column that a link refers to."""
         return Column(self.refers_to or self.name, "key")
 
 
 @dataclass(eq=False)
 class Database:
-    """Facts, rules and examples that relational trees are grown from.
+    """Facts, rules and examples to learn relational trees from.
 
     Attributes
     ----------
     constants : Constants
         The symbol table; ``constants.numbers[id]`` is a constant's value, NaN if it is not a number.
     relations : dict of (name, arity) to Relation
-        Stated and derived facts. Background clauses have been evaluated; what they derive stands here.
+        Stated and derived facts. Background clauses have been evaluated, and their results are included.
     rules : dict of (name, arity) to Rule
-        Predicates that only have a meaning with bound arguments (``lteq(X,Y) :- X =< Y``).
+        Predicates that are only defined for bound arguments (``lteq(X,Y) :- X =< Y``).
     keys : int32 array of shape (n_keys, n_examples)
         Key constants of each example, one row per key argument of the target (most targets have one).
     key_types : tuple of (str or None)
         Type of each key argument.
     target : array of shape (n_examples,) or None
-        Class code (int32, an index into `classes`) or value (float64, regression); None if nothing is to be
-        predicted.
+        Class code (int32, an index into `classes`) or value (float64, regression); None without a target.
     classes : tuple of constants
         Class names in the order of the codes; empty for regression.
     target_name : str
         Name of the target predicate, for printing.
     target_column : str or None
-        The column to predict, if the database is made of tables; `target_name` is its table.
+        The column to predict, if the database comes from tables; `target_name` is its table.
     folds : int32 array of shape (n_examples,) or None
-        Fold mark of each example, -1 where it has none.
+        Fold mark of each example, or -1.
     implicit_key : bool
         Whether the facts were written without the key, as in ACE's models format: ``worn(gear)`` for
-        ``worn(7,gear)``. A keyed relation has the key as its first column all the same.
+        ``worn(7,gear)``. The first column of a keyed relation is still the key.
     columns : dict of (name, arity) to tuple of Column
         Columns of relations that come from tables.
     """
@@ -116,7 +115,7 @@ class Database:
     def labels(self) -> NDArray[Any]:
         """Class, or number, of every example."""
         if self.target is None:
-            raise ValueError("the database has no target to compare with")
+            raise ValueError("the database has no target")
         return np.array(self.classes, dtype=object)[self.target] if self.classes else self.target
 
     def __repr__(self) -> str:
@@ -133,27 +132,27 @@ class Database:
         )
 
     def relation(self, name: str, arity: int) -> Relation:
-        """Return the relation, without facts if the database has none of that name and arity.
+        """Return a relation; an unknown name and arity gives an empty one.
 
-        A predicate that is defined nowhere is false, as in TILDE.
+        A predicate that is not defined is false, as in TILDE.
         """
         known = self.relations.get((name, arity))
         return known if known is not None else Relation(name, np.empty((arity, 0), np.int32), (None,) * arity)
 
     def arities(self, name: str) -> list[int]:
-        """Arities under which the database knows a predicate of this name."""
+        """Arities of the predicates with this name."""
         return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})
 
     @property
     def shape(self) -> tuple[int]:
-        """Number of examples, as scikit-learn asks for it."""
+        """Number of examples, as scikit-learn expects it."""
         return (self.n_examples,)
 
     def __len__(self) -> int:
         return self.n_examples
 
     def __getitem__(self, rows: Any) -> Database:
-        """Return the same facts with some of the examples: row numbers, which may repeat, or a mask.
+        """Return the same facts with a selection of examples: row numbers, which may repeat, or a mask.
 
         Examples
         --------
@@ -161,8 +160,8 @@ class Database:
         >>> db[[2, 0]].examples
         [3, 1]
         """
-        given = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn writes database[rows, ...]
-        chosen = np.atleast_1d(np.arange(self.n_examples)[given])
+        index = rows[0] if isinstance(rows, tuple) else rows  # scikit-learn writes database[rows, ...]
+        chosen = np.atleast_1d(np.arange(self.n_examples)[index])
         return replace(
             self,
             keys=np.ascontiguousarray(self.keys[:, chosen]),
@@ -192,22 +191,22 @@ class Database:
         return bias_from_schema(self, reach, settings)
 
     def example_text(self, example: int) -> str:
-        """Return the example's key as Prolog writes it."""
+        """Return the example's key in Prolog syntax."""
         return ",".join(term_text(self.constants.terms[key]) for key in self.keys[:, example])
 
     @classmethod
     def from_ace(
         cls, prefix: str | os.PathLike[str], *, folds: str | os.PathLike[str] | None = None
     ) -> Database:
-        """Read an ACE application: ``prefix.kb``, ``prefix.s`` and, if there is one, ``prefix.bg``.
+        """Read an ACE application: ``prefix.kb``, ``prefix.s`` and ``prefix.bg`` if it exists.
 
         Parameters
         ----------
         prefix : path
-            Path without ending, or of one of the files.
+            Path without an ending, or the path of one of the files.
         folds : path, optional
             A folder whose files ``test0.txt``, ``test1.txt``, ... each list the examples of one fold, one per
-            line. Without it fold marks are taken from ``testid`` and ``testnr`` facts.
+            line. By default, fold marks come from ``testid`` and ``testnr`` facts.
         """
         from crosscut_relational.database.ace import read_ace
 
@@ -218,7 +217,7 @@ class Database:
         """Read an Aleph application: ``prefix.b``, ``.f`` and ``.n``, or ``prefix.pl`` with sections.
 
         Every argument of an example is a key, and the classes are ``pos`` and ``neg``. Without negative
-        examples the argument that ``modeh`` marks with ``#`` or ``-`` is what is predicted.
+        examples, the argument that ``modeh`` marks with ``#`` or ``-`` is predicted.
         """
         from crosscut_relational.database.aleph import read_aleph
 
@@ -226,14 +225,14 @@ class Database:
 
     @classmethod
     def from_prolog(cls, text: str, *, predict: str, **options: Any) -> Database:
-        r"""Facts and background clauses from Prolog text.
+        r"""Read facts and background clauses from Prolog text.
 
         Parameters
         ----------
         text : str
             The program. Examples are the facts of the predicate named by `predict`.
         predict : str
-            The target, its keys marked with ``+`` and what is predicted with ``-``.
+            The target, with ``+`` for its keys and ``-`` for the argument to predict.
         **options
             `types`, `classes`, `regression` and `examples`, as in `from_facts`.
 
@@ -267,14 +266,14 @@ class Database:
         examples: Sequence[Any] | None = None,
         background: str = "",
     ) -> Database:
-        """Facts given as tuples, by the name of their predicate.
+        """Take facts as tuples, by the name of their predicate.
 
         Parameters
         ----------
         facts : mapping of str to iterable of tuples
             The facts, including those of the target.
         predict : str
-            The target, its keys marked with ``+`` and what is predicted with ``-``.
+            The target, with ``+`` for its keys and ``-`` for the argument to predict.
         types : sequence of str
             Type declarations such as ``"worn(machine,part)"``.
         classes : sequence, optional
@@ -282,7 +281,7 @@ class Database:
         regression : bool
             Whether the target is a number.
         examples : sequence, optional
-            Keys of examples to be predicted; what the program says about their target is left out.
+            Keys of examples to predict; facts about their target are ignored.
         background : str
             Further facts and clauses as Prolog text.
 
@@ -308,31 +307,29 @@ class Database:
         classes: Sequence[Constant] | None = None,
         regression: bool | None = None,
     ) -> Database:
-        """Linked tables, one fact per row.
+        """Take linked tables, one fact per row.
 
         Parameters
         ----------
         tables : mapping of str to frame
             pandas, polars or Arrow frames, or mappings of column names to sequences.
         target : str
-            ``"table.column"``: what is to be predicted. The rows of that table are the examples; the column
-            is not part of the facts.
+            ``"table.column"``: the column to predict. The rows of that table are the examples; the column
+            is not among the facts.
         keys : mapping of str to str, optional
-            Primary key of tables: ``{"account": "account_id"}``. Without it, a column named ``id``,
-            ``account_id`` or ``accountid`` (for a table ``account``) whose values are all different; a table
-            that has none gets row numbers.
+            Primary keys: ``{"account": "account_id"}``. The default for a table ``account`` is a column named
+            ``id``, ``account_id`` or ``accountid`` with distinct values. Other tables get row numbers.
         links : mapping of str to str, optional
-            Foreign keys: ``{"loan.account_id": "account.account_id"}``; added to those that are found by name
-            (a column named like another table's key, or like that table and ``_id``).
+            Foreign keys: ``{"loan.account_id": "account.account_id"}``; added to the links found by name
+            (a column named like another table's key, or like that table followed by ``_id``).
         classes : sequence, optional
             The classes in their order; sorted by default.
         regression : bool, optional
-            Whether the target is a number to be estimated; by default if its column holds floating point
-            numbers.
+            Whether to predict a number. By default, if the target column contains floating point numbers.
 
         Notes
         -----
-        A missing link joins nothing. Any other missing value is the constant ``missing``, which is not a
+        A missing link refers to no row. Any other missing value is the constant ``missing``, which is not a
         number: a threshold test on it fails. Dates become days since 1970-01-01. A table that links to the
         target's table has that column first, then its own key.
 
@@ -356,7 +353,7 @@ class Database:
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Tables from the CSV and Parquet files of a folder; a file's name is its table's.
+        """Read the CSV and Parquet files of a folder as tables, named after the files.
 
         Parameters
         ----------
@@ -373,7 +370,7 @@ class Database:
 
     @classmethod
     def from_duckdb(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Tables and views of a DuckDB file, linked by the keys it declares.
+        """Read the tables and views of a DuckDB file, linked by the keys it declares.
 
         A view that may show the target is left out with a warning. For the options see `from_tables`.
         """
@@ -383,24 +380,24 @@ class Database:
 
     @classmethod
     def from_sqlite(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Tables and views of an SQLite file, as `from_duckdb` reads them."""
+        """Read the tables and views of an SQLite file like `from_duckdb`."""
         from crosscut_relational.database.table_files import read_sqlite
 
         return read_sqlite(path).database(target, **options)
 
     @classmethod
     def from_postgresql(cls, uri: str, *, target: str, schema: str = "public", **options: Any) -> Database:
-        """Tables and views of a schema in a PostgreSQL server, as `from_duckdb` reads them.
+        """Read the tables and views of a schema of a PostgreSQL server like `from_duckdb`.
 
         Parameters
         ----------
         uri : str
-            The address, such as ``"postgresql://user@host/database"``. It is read with the package
+            The address, such as ``"postgresql://user@host/database"``. Requires the package
             ``adbc-driver-postgresql`` (``pip install crosscut-relational[postgresql]``).
         target : str
             ``"table.column"``.
         schema : str
-            Whose tables are read.
+            The schema to read.
         **options
             As in `from_tables`.
         """

@@ -22,7 +22,7 @@ CHEAP = 100_000  # bindings that any order may make
 
 
 def joined_cheaply(conjunction: Conjunction, facts: Facts) -> Sequence[Part]:
-    """Return the parts as written, or the most selective relations first where that is far cheaper."""
+    """Return the parts in the given order, or the most selective relations first if that is much cheaper."""
     parts, head = conjunction.parts, conjunction.head_variables
     if sum(part.kind == "relation" for part in parts) < 2:
         return parts
@@ -45,7 +45,7 @@ def joined_cheaply(conjunction: Conjunction, facts: Facts) -> Sequence[Part]:
 
 
 def _cost(ordered: Sequence[Part], facts: Facts) -> float:
-    """Return about how many bindings joining the relations in this order makes."""
+    """Estimate the number of bindings when joining the relations in this order."""
     rows, total = 1.0, 0.0
     known: set[Variable] = set()
     for part in ordered:
@@ -57,7 +57,7 @@ def _cost(ordered: Sequence[Part], facts: Facts) -> float:
 
 
 def _fanout(part: Part, known: set[Variable], facts: Facts) -> float:
-    """Return how many facts agree with the constants and bound variables of a relation, on average."""
+    """Estimate the number of facts that match the constants and bound variables of a relation."""
     stored = facts.get(part.predicate)
     if stored is None or stored.shape[1] == 0:
         return 0.0

@@ -44,7 +44,7 @@ HELPERS = ("$not", "$if", "$all")  # predicates for parts of clauses
 
 @dataclass
 class Derivation:
-    """Facts as they grow while clauses are evaluated, and predicates that need bound arguments."""
+    """Facts derived so far during evaluation, and predicates that need bound arguments."""
 
     constants: Constants
     facts: Facts
@@ -52,7 +52,7 @@ class Derivation:
 
     @classmethod
     def of(cls, database: Database) -> Derivation:
-        """Return a derivation that starts with what a database holds."""
+        """Return a derivation that starts with the facts of a database."""
         facts = {predicate: relation.columns for predicate, relation in database.relations.items()}
         return cls(database.constants, facts, dict(database.rules))
 
@@ -63,7 +63,7 @@ class Derivation:
         wanted: Collection[Predicate] | None = None,
         unread: Sequence[str] = (),
     ) -> None:
-        """Add what the clauses derive.
+        """Add the facts that the clauses derive.
 
         All problems are reported at once, with those of what could not be read (`unread`). Predicates that
         are neither defined nor `declared` are one; without `declared` they are false. What those `wanted` do
@@ -75,8 +75,8 @@ class Derivation:
         replaced = {predicate for predicate, clause in heads if is_recursion_on_lists(clause.head)}
         self.facts = {predicate: rows for predicate, rows in self.facts.items() if predicate not in replaced}
         replaced.add(("member", 2))
-        own = {*self.facts, *self.rules, *(predicate for predicate, _ in stated)} - replaced
-        normalizer = Normalizer(own)
+        known = {*self.facts, *self.rules, *(predicate for predicate, _ in stated)} - replaced
+        normalizer = Normalizer(known)
         problems: list[tuple[Predicate | None, str]] = [(None, problem) for problem in unread]
         failed: set[Predicate] = set()
         for predicate, clause in heads:
@@ -88,7 +88,7 @@ class Derivation:
                 failed.add(predicate)
         conjunctions = normalizer.conjunctions
         if declared is not None:
-            problems += unknown(conjunctions, own | failed, declared)
+            problems += unknown(conjunctions, known | failed, declared)
         if any(part.predicate == ("member", 2) for each in conjunctions for part in each.parts):
             self.add_member(normalizer.lists)
         by_predicate: dict[Predicate, list[Conjunction]] = {}
@@ -275,7 +275,7 @@ class Derivation:
         return bindings.project(conjunction.head)
 
     def solutions(
-        self, predicate: Predicate, given: NDArray[np.int32], places: Sequence[int]
+        self, predicate: Predicate, inputs: NDArray[np.int32], places: Sequence[int]
     ) -> NDArray[np.int32]:
         """Facts of a predicate; if it needs bound arguments, those with `given` ones in some places."""
         rule = self.rules.get(predicate)
@@ -289,7 +289,7 @@ class Derivation:
             if left or not {*head} <= known:
                 raise body.error(f"of {rule.text}, not all is bound where all its solutions count")
             start = Bindings(self.constants)
-            start.n_rows, start.columns = given.shape[1], dict(zip(bound, given, strict=True))
+            start.n_rows, start.columns = inputs.shape[1], dict(zip(bound, inputs, strict=True))
             derived.append(self.evaluate(body, start=start))
         return np.concatenate(derived, axis=1)
 
@@ -315,7 +315,7 @@ class Derivation:
                 if part.kind == "is" or part.source or (part.kind == "built-in" and makes_constants(part)):
                     what = "numbers" if part.kind == "is" else "constants"
                     name = "a term with variables" if part.name[0] == "$" else f"'{part.name}'"
-                    raise each.error(f"{name} in a recursive predicate might make new {what} for ever")
+                    raise each.error(f"{name} in a recursive predicate may create new {what} without end")
         empty = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
         calls = [[p for p in each.parts if p.predicate in recursive] for each in conjunctions]
         # only a body with two recursive calls looks at facts of earlier rounds
@@ -342,23 +342,23 @@ class Derivation:
             new = add(each.predicate, self.evaluate(each))
             deltas[each.predicate] = np.concatenate([deltas[each.predicate], new], axis=1)
         while any(delta.shape[1] for delta in deltas.values()):
-            found = dict(empty)
+            new_facts = dict(empty)
             for each, parts in zip(conjunctions, calls, strict=True):
                 for part in parts:
                     new = add(each.predicate, self.evaluate(each, part, deltas[part.predicate]))
-                    found[each.predicate] = np.concatenate([found[each.predicate], new], axis=1)
-            deltas = found
+                    new_facts[each.predicate] = np.concatenate([new_facts[each.predicate], new], axis=1)
+            deltas = new_facts
         for predicate, facts in stored.items():
             self.facts[predicate] = np.ascontiguousarray(np.concatenate(facts, axis=1))
 
 
 def _keys(facts: NDArray[np.int32]) -> list[bytes]:
-    """Return something hashable for each fact."""
+    """Return a hashable key for each fact."""
     rows = np.ascontiguousarray(facts.T)
     if rows.shape[1] == 0:
         return [b""] * len(rows)
-    found: list[bytes] = rows.view(f"V{4 * rows.shape[1]}").ravel().tolist()
-    return found
+    keys: list[bytes] = rows.view(f"V{4 * rows.shape[1]}").ravel().tolist()
+    return keys
 
 
 def _is_range_restricted(conjunction: Conjunction) -> bool:
@@ -366,9 +366,9 @@ def _is_range_restricted(conjunction: Conjunction) -> bool:
     return not left and conjunction.head_variables <= bound
 
 
-def _unbound(conjunction: Conjunction, given: Sequence[Variable] = ()) -> str:
+def _unbound(conjunction: Conjunction, known: Sequence[Variable] = ()) -> str:
     head = conjunction.head_variables
-    _, left, bound = schedule(conjunction.parts, given, head)
+    _, left, bound = schedule(conjunction.parts, known, head)
     return ", ".join(sorted(variable.name for variable in head.union(*(p.variables() for p in left)) - bound))
 
 
@@ -384,11 +384,11 @@ def _called(body: Conjunction, call: Part) -> tuple[Part, ...]:
 def _least_inputs(
     bodies: Sequence[Conjunction], head: tuple[Variable, ...], inputs: Collection[int]
 ) -> set[int]:
-    """Return inputs without those that follow from the others, from the last argument."""
+    """Drop inputs that follow from the others, starting with the last argument."""
     least = set(inputs)
     for place in sorted(inputs, reverse=True):
-        given = [head[each] for each in least - {place}]
-        ways = [schedule(body.parts, given, head) for body in bodies]
+        keys = [head[each] for each in least - {place}]
+        ways = [schedule(body.parts, keys, head) for body in bodies]
         if all(not left and {*head} <= bound for _, left, bound in ways):
             least.remove(place)
     return least

@@ -1,4 +1,4 @@
-"""Tables of a PostgreSQL server, read through ADBC."""
+"""Read the tables of a PostgreSQL server through ADBC."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def read_postgresql(uri: str, schema: str = "public") -> StoredTables:
 
         def rows(query: str) -> list[dict[str, Any]]:
             cursor.execute(query, [schema])
-            found: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
-            return found
+            records: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
+            return records
 
         columns: dict[str, list[str]] = {}
         for row in rows(_COLUMNS):

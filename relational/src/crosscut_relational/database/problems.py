@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def unknown(
-    conjunctions: Sequence[Conjunction], own: Collection[Predicate], declared: Container[Predicate]
+    conjunctions: Sequence[Conjunction], program: Collection[Predicate], declared: Container[Predicate]
 ) -> Iterator[tuple[Predicate, str]]:
-    """Yield a predicate and a message for every literal whose predicate is defined nowhere."""
-    defined = {*own, *(each.predicate for each in conjunctions), ("member", 2)}
+    """Yield a predicate and a message for every literal whose predicate is undefined."""
+    defined = {*program, *(each.predicate for each in conjunctions), ("member", 2)}
     for each in conjunctions:
         for part in each.parts:
             if part.kind == "relation" and part.predicate not in defined and part.predicate not in declared:
@@ -40,7 +40,7 @@ def unknown(
 
 
 def report(problems: Sequence[tuple[Predicate | None, str]], needed: Container[Predicate] | None) -> None:
-    """Raise an error with all problems; warn about those of predicates that are not needed."""
+    """Raise one error for all problems; problems of predicates that are not needed give warnings."""
     serious: list[str] = []
     others: list[str] = []
     for predicate, message in dict.fromkeys(problems):

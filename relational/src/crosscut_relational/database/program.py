@@ -1,4 +1,4 @@
-"""A program while it is read: facts by predicate, clauses, and the key that facts of a model belong to."""
+"""A program being read: facts by predicate, clauses, and the key of the current model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAY_HOLD_VARIABLES = frozenset({Variable, Compound, tuple})
 
 
 class Program:
-    """Facts and clauses read from files of one application.
+    """Facts and clauses from the files of one application.
 
     In ACE's models format the facts of ``begin(model(7)) ... end(model(7))`` get the key 7 in front, and so
     do the background predicates that are defined through such facts.
@@ -55,7 +55,7 @@ class Program:
         self.problems: list[str] = []  # what could not be read
 
     def read_files(self, files: Sequence[Path]) -> None:
-        """Take in the clauses of files."""
+        """Add the clauses of files."""
         texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
         length, done = max(1, sum(map(len, texts))), 0
         for file, text in zip(files, texts, strict=True):
@@ -63,7 +63,7 @@ class Program:
                 self.read(text, file.name)
 
     def read(self, text: str, source: str = TEXT) -> None:
-        """Take in the clauses of a text."""
+        """Add the clauses of a text."""
         for clause in read_program(text, source, self.problems):
             try:
                 self.take(clause, source)
@@ -73,7 +73,7 @@ class Program:
             self.problems.append(f"{source}: model {self.constants.text(self.model)} is not ended")
 
     def take(self, clause: Clause, source: str = TEXT) -> None:
-        """Take in one clause."""
+        """Add one clause."""
         head, model = clause.head, self.model
         if clause.body is not None or head is None:
             if model is not None:
@@ -101,7 +101,7 @@ class Program:
             self.facts[name, 0] = []
 
     def add(self, name: str, rows: Iterable[tuple[Constant, ...]]) -> None:
-        """Take in facts of one predicate."""
+        """Add facts of one predicate."""
         intern = self.constants.intern
         for row in rows:
             self.facts.setdefault((name, len(row)), []).extend(map(intern, row))
@@ -148,7 +148,7 @@ class Program:
         return derivation
 
     def _add_keys(self) -> None:
-        """Give the key to every predicate that depends on facts of a model."""
+        """Add the key to every predicate that depends on facts of a model."""
         keyed = set(self.in_models)
         while True:
             new = {
@@ -176,12 +176,12 @@ def _dynamic(directive: Term) -> set[Predicate]:
     """Return the predicates that ``:- dynamic p/1, q/2.`` names."""
     if not (isinstance(directive, Compound) and directive.name == "dynamic"):
         return set()
-    found = set()
+    predicates = set()
     for each in (goal for argument in directive.args for goal in conjuncts(argument)):
         match each:
             case Compound("/", (str() as name, int() as arity)):
-                found.add((name, arity))
-    return found
+                predicates.add((name, arity))
+    return predicates
 
 
 def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:

@@ -64,18 +64,18 @@ class Relation:
 
 
 def in_chunks(n: int) -> Iterator[slice]:
-    """Yield parts of so many rows; work on one at a time can be interrupted in between."""
+    """Yield parts of at most a fixed number of rows, so that long work can be interrupted in between."""
     return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
 
 
 def searched(
     ordered: NDArray[np.int64], values: NDArray[np.int64], side: Literal["left", "right"]
 ) -> NDArray[np.int64]:
-    """Return where values have their place among ordered ones."""
-    found = np.empty(len(values), np.int64)
+    """Return the positions of values among ordered values."""
+    positions = np.empty(len(values), np.int64)
     for chunk in in_chunks(len(values)):
-        found[chunk] = np.searchsorted(ordered, values[chunk], side)
-    return found
+        positions[chunk] = np.searchsorted(ordered, values[chunk], side)
+    return positions
 
 
 def rows_of(table: NDArray[np.int32]) -> Iterator[list[int]]:

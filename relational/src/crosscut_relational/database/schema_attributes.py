@@ -1,4 +1,4 @@
-"""Attributes that the links between tables give every example: values and aggregates of other rows."""
+"""Attributes of the examples of linked tables: values and aggregates of linked rows."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MOST_CONDITIONS = 5  # constants of a column that rows are counted by
 class SchemaAttributes:
     """Attributes of the examples of linked tables.
 
-    Rows that the example refers to, directly or through other rows, give their values as if they were its
-    own. Rows that refer to one of those are summarised.
+    Rows that the example refers to, directly or through other rows, contribute their values. Rows that
+    refer to one of these are summarised.
     """
 
     def __init__(self, database: Database, reach: Reach) -> None:
@@ -41,23 +41,23 @@ class SchemaAttributes:
 
     def all(self) -> tuple[Attribute, ...]:
         """Return the attributes, nearest rows first."""
-        found = [value for steps in self.single for value in self._values(steps)]
+        attributes = [value for steps in self.single for value in self._values(steps)]
         aggregates = [each for steps in self.several for each in self._aggregates(steps)]
-        return (*found, *aggregates[: self.reach.max_aggregates])
+        return (*attributes, *aggregates[: self.reach.max_aggregates])
 
     @cached_property
     def single(self) -> list[tuple[Step, ...]]:
-        """The ways to rows of which every example has one at most."""
+        """Paths of links that lead to at most one row per example."""
         ways: list[tuple[Step, ...]] = [(Step(*self.target, -1, self.own[self.target]),)]
-        found = list(ways)
+        paths = list(ways)
         for _ in range(self.reach.depth_of_links):
             ways = [longer for way in ways for longer in self._to_one(way)]
-            found += ways
-        return found
+            paths += ways
+        return paths
 
     @cached_property
     def several(self) -> list[tuple[Step, ...]]:
-        """The ways to rows of which an example may have many: linked rows, what they refer to, and again."""
+        """Paths of links that can lead to many rows per example."""
         first = [way for start in self.single for way in self._to_many(start)]
         referred = (
             [way for start in first for way in self._to_one(start)] if self.reach.depth_of_links else []
@@ -81,14 +81,14 @@ class SchemaAttributes:
 
     def _to_many(self, way: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
         last = way[-1]
-        own = self.own[last.predicate]
+        own_columns = self.own[last.predicate]
         for other, columns in self.database.columns.items():
             for position, column in enumerate(columns):
                 if other == self.target or column.kind != "link" or position == self.own[other]:
                     continue
-                if self._type(other, position) != self._type(last.predicate, own):
+                if self._type(other, position) != self._type(last.predicate, own_columns):
                     continue
-                longer = (*way, Step(*other, own, position, many=True))
+                longer = (*way, Step(*other, own_columns, position, many=True))
                 if len(self.values.rows(longer)[0]) <= MOST_ROWS:
                     yield longer
 

@@ -1,4 +1,4 @@
-"""A bias made from the keys of linked tables, or from declared types."""
+"""Make a bias from the keys of linked tables, or from declared types."""
 
 from __future__ import annotations
 
@@ -115,23 +115,25 @@ class _Table:
             )
             for column, name in zip(columns, relation.types, strict=True)
         ]
-        self.own = next((position for position, column in enumerate(columns) if column.kind == "key"), None)
+        self.key_position = next(
+            (position for position, column in enumerate(columns) if column.kind == "key"), None
+        )
 
         # a fact that other tables refer to may be met on the way from another example
         referred = any(
-            kind.kind == "link" and relation.types[self.own or 0] == other.types[position]
+            kind.kind == "link" and relation.types[self.key_position or 0] == other.types[position]
             for predicate, other in database.relations.items()
-            if other is not relation and self.own is not None
+            if other is not relation and self.key_position is not None
             for position, kind in enumerate(database.columns.get(predicate, ()))
         )
         self.is_owned = relation.keyed and not referred
 
     def modes(self, tables: Sequence[_Table]) -> Iterator[Mode]:
         links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
-        if self.relation.name == self.database.target_name and self.own is not None:
+        if self.relation.name == self.database.target_name and self.key_position is not None:
             links = []  # the example's own values are attributes, and other examples are not entered
         for entry in links:
-            is_own = entry == self.own
+            is_own = entry == self.key_position
             if is_own and self.relation.types[entry] in self.database.key_types:
                 continue
             if not is_own and self._fanout(entry) > self.reach.max_fanout:
@@ -143,7 +145,7 @@ class _Table:
                 yield from self._tests_of_referenced_rows(entry, tables)
 
     def tests(self, before: tuple[Literal, ...], literal: Writer, *, alone: bool) -> Iterator[Mode]:
-        """Return a mode for each column that can be tested; a test `alone` with one constant says nothing."""
+        """Return a mode for each testable column; `alone`, a column with a single constant is skipped."""
         for position, values in self.choices.items():
             if self.columns[position].kind == "nominal":
                 if len(values) > 1 or not alone:
@@ -155,10 +157,10 @@ class _Table:
                 yield Mode((*before, literal(position, value), test))
 
     def _tests_of_referenced_rows(self, entry: int, tables: Sequence[_Table]) -> Iterator[Mode]:
-        """Return tests of the rows that a row refers to, as if their values were its own.
+        """Return tests of the rows that a row refers to.
 
-        A link to one row is true of nearly every row and would never be chosen, so the test that makes use of
-        it is part of the same mode.
+        A link to one row holds for nearly every row and would never be chosen, so the same mode contains the
+        test that uses it.
         """
         ways: list[tuple[_Table, tuple[Literal, ...], Writer, int | None]]
         ways = [(self, (), self.entered(entry), entry)]
@@ -172,29 +174,32 @@ class _Table:
                         if other.is_named_by(table, position):
                             link = Var("", table.unused(table.names[position], before))
                             way = (*before, literal(position, link))
-                            further.append((other, way, other.referenced(link, way), other.own))
+                            further.append((other, way, other.referenced(link, way), other.key_position))
             for table, before, literal, _ in further:
                 yield from table.tests(before, literal, alone=True)
             ways = further
 
     def is_named_by(self, table: _Table, position: int) -> bool:
         """Whether a link of another table names rows of this one; the example's own row is left to itself."""
-        if self.own is None or self.relation.types[self.own] != table.relation.types[position]:
+        if (
+            self.key_position is None
+            or self.relation.types[self.key_position] != table.relation.types[position]
+        ):
             return False
-        is_target = self.relation.types[self.own] in self.database.key_types
+        is_target = self.relation.types[self.key_position] in self.database.key_types
         return not is_target or table is self
 
     def entered(self, entry: int) -> Writer:
-        """Return how to write a literal about a row that is entered through one of its columns."""
+        """Return the literal for a row that is reached through one of its columns."""
         return lambda tested, argument: self._literal(entry, tested, argument)
 
     def referenced(self, key: Var, before: tuple[Literal, ...]) -> Writer:
-        """Return how to write a literal about the row with a key that literals before it bind."""
+        """Return the literal for the row whose key earlier literals bind."""
 
         def literal(tested: int, argument: Argument) -> Literal:
             args: list[Argument] = [
                 key
-                if position == self.own
+                if position == self.key_position
                 else argument
                 if position == tested
                 else Var("_", self.unused(name, before))
@@ -213,7 +218,7 @@ class _Table:
         return name if name not in used else f"{name}{len(before) + 1}"
 
     def _fanout(self, position: int) -> float:
-        """Return how many facts share a value of a link, on average."""
+        """Return the mean number of facts per value of a link."""
         return self.relation.n_facts / max(len(self.relation.distinct(position)), 1)
 
     def _literal(self, entry: int, tested: int | None = None, argument: Argument | None = None) -> Literal:
@@ -225,12 +230,12 @@ class _Table:
         args: list[Argument] = []
         for position, column in enumerate(self.columns):
             back = self.relation.types[position] in self.database.key_types
-            follow = column.kind == "link" and not back and (tested is None or self.own is None)
+            follow = column.kind == "link" and not back and (tested is None or self.key_position is None)
             if position == entry:
                 args.append(Var("+", self.names[position]))
             elif position == tested and argument is not None:
                 args.append(argument)
-            elif follow or position == self.own:
+            elif follow or position == self.key_position:
                 args.append(Var("-", self.names[position]))
             elif position == 0 and self.is_owned:
                 args.append(Key(0))
@@ -243,22 +248,24 @@ class _Table:
         only_links = self.relation.name != self.database.target_name and all(
             column.kind in {"key", "link"} for column in self.columns
         )
-        # a table of nothing but links is a test by itself
+        # a table of links only is itself a test
         if only_links or any(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args):
             yield Mode((literal,))
 
     @cached_property
     def choices(self) -> dict[int, tuple[Constant, ...]]:
         """Constants of nominal columns and thresholds of numeric ones, by position; without empty ones."""
-        found: dict[int, tuple[Constant, ...]] = {}
+        constants: dict[int, tuple[Constant, ...]] = {}
         for position, column in enumerate(self.columns):
             if column.kind == "nominal":
-                found[position] = _frequent(self.database, self.relation, position, self.reach.max_constants)
+                constants[position] = _frequent(
+                    self.database, self.relation, position, self.reach.max_constants
+                )
             elif column.kind in {"numeric", "date"}:
                 predicate = (self.relation.name, self.relation.arity)
                 limit = self.reach.max_thresholds
-                found[position] = tuple(column_thresholds(self.database, predicate, position, limit))
-        return {position: values for position, values in found.items() if values}
+                constants[position] = tuple(column_thresholds(self.database, predicate, position, limit))
+        return {position: values for position, values in constants.items() if values}
 
 
 def _variable_name(column: str) -> str:

@@ -1,4 +1,4 @@
-"""Facts of literals that are about all solutions of a predicate."""
+"""Facts of literals that aggregate the solutions of a predicate."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ def _collected(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
     constants, n, depth = bindings.constants, part.n_inputs, len(part.args) - 1
     wanted = bindings.project(part.args[:n])
     keys = dict.fromkeys(map(tuple, wanted.T.tolist()))
-    found: dict[tuple[int, ...], list[Any]] = {key: [] for key in keys} if depth == n else {}
+    collected: dict[tuple[int, ...], list[Any]] = {key: [] for key in keys} if depth == n else {}
     for row in rows_of(solutions(part.source, wanted, range(n))):
         if tuple(row[:n]) in keys:
-            found.setdefault(tuple(row[:depth]), []).append(constants.terms[row[-1]])
+            collected.setdefault(tuple(row[:depth]), []).append(constants.terms[row[-1]])
     reduce = REDUCTIONS[part.name]
-    return [(*key, constants.intern(result)) for key, values in found.items() for result in reduce(values)]
+    return [
+        (*key, constants.intern(result)) for key, values in collected.items() for result in reduce(values)
+    ]
 
 
 def _mapped(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
@@ -55,21 +57,21 @@ def _mapped(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
     place = given_list(part, bindings.columns)
     assert place is not None
     asked = bindings.project((*part.args[:n], part.args[place])).T.tolist()
-    given = [(tuple(key), constants.terms[number]) for *key, number in asked]
+    inputs = [(tuple(key), constants.terms[number]) for *key, number in asked]
     lists = [
         (key, items, [constants.intern(item) for item in items])
-        for key, items in given
+        for key, items in inputs
         if isinstance(items, tuple)
     ]
     wanted = dict.fromkeys((*key, item) for key, _, numbers in lists for item in numbers)
     columns = np.array(list(wanted), np.int32).reshape(-1, n + 1).T
-    found: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
+    answers: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
     for row in rows_of(solutions(part.source, columns, [*range(n), place])):
         solution = tuple(constants.terms[each] for each in row[n:])
-        found.setdefault((*row[:n], row[place]), []).append(solution)
+        answers.setdefault((*row[:n], row[place]), []).append(solution)
     facts: Rows = []
     for key, items, numbers in lists:
-        options = [found.get((*key, number), []) for number in numbers]
+        options = [answers.get((*key, number), []) for number in numbers]
         made = mapped(part.name, items, options, len(part.args) - n)
         facts += [(*key, *map(constants.intern, some)) for some in made]
     return facts

@@ -1,4 +1,4 @@
-"""The order in which predicates can be derived: what depends on itself together, negation only downwards."""
+"""Order predicates for evaluation: recursive ones together, negation only of earlier ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def calls(body: Term, n_more: int = 0) -> set[Predicate]:
 
 
 def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clause]]) -> set[Predicate]:
-    """Return the predicates that some of them need, directly or through clauses."""
+    """Return the predicates that the given ones need, directly or through clauses."""
     needs: dict[Predicate, set[Predicate]] = {}
     for predicate, clause in clauses:
         needs.setdefault(predicate, set()).update(() if clause.body is None else calls(clause.body))
@@ -66,7 +66,7 @@ def closure(wanted: Iterable[Predicate], needs: Mapping[Predicate, set[Predicate
 
 
 def check_stratified(conjunctions: Sequence[Conjunction]) -> None:
-    """Raise if one of some predicates that depend on each other depends on its own negation."""
+    """Raise if a recursive group of predicates depends on its own negation."""
     members = {each.predicate for each in conjunctions}
     for each in conjunctions:
         for part in each.parts:

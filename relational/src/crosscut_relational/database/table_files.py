@@ -1,4 +1,4 @@
-"""Tables from folders and database files, with the keys those declare."""
+"""Read tables from folders and database files, with the keys that databases declare."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class StoredTables:
-    """Tables of a folder or database, and what it declares about them.
+    """Tables of a folder or database, with declared keys and views.
 
     Attributes
     ----------
     tables : dict of str to pyarrow.Table
-        Tables and views by name. A key of several columns has a column of its own.
+        Tables and views by name. A composite key is added as one column.
     primary : dict of str to tuple of str
         The columns of primary keys.
     foreign : list of (table, columns, other table, its columns)
         Foreign keys.
     views : dict of str to str
-        The text of views.
+        The SQL text of views.
     """
 
     tables: dict[str, Any]
@@ -66,11 +66,11 @@ class StoredTables:
         }
 
     def database(self, target: str, **options: Any) -> Database:
-        """Return the database; what the user gives comes before what is declared."""
+        """Return the database; keys and links in ``options`` override declared ones."""
         hidden = self._showing(target)
         if hidden:
             warnings.warn(
-                f"left out, because they may show the target {target}: {', '.join(hidden)} (views)",
+                f"left out views that may reveal the target {target}: {', '.join(hidden)}",
                 UserWarning,
                 stacklevel=3,
             )
@@ -81,7 +81,7 @@ class StoredTables:
         return Database.from_tables(tables, target=target, **options)
 
     def _showing(self, target: str) -> list[str]:
-        """Return the views whose text names the target, all columns of its table, or such a view."""
+        """Return the views whose SQL mentions the target, all columns of its table, or another such view."""
         table, _, column = target.rpartition(".")
         words = {
             name: set(re.findall(r"\w+|\*", re.sub(r"\bcount\s*\(\s*\*\s*\)", "", text.lower())))
@@ -91,13 +91,13 @@ class StoredTables:
         shown = [
             name for name, used in words.items() if column.lower() in used or {"*", table.lower()} <= used
         ]
-        for name in shown:  # grows while views of views are found
+        for name in shown:  # grows during the loop: views of views
             shown += [other for other, used in words.items() if name.lower() in used and other not in shown]
         return shown
 
 
 def _with_key(table: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    """Return a table with the values of several columns as one, null where one of them is."""
+    """Return a table with a composite key as one column; it is null where a part is null."""
     import pyarrow as pa
 
     name = KEY_OF_SEVERAL.join(columns)
@@ -109,22 +109,22 @@ def _with_key(table: pa.Table, columns: tuple[str, ...]) -> pa.Table:
 
 
 def read_folder(path: str | os.PathLike[str]) -> StoredTables:
-    """Return the tables of a folder's files by name; every kind of file that holds one table is read."""
-    found: dict[str, Path] = {}
+    """Return the tables in a folder by name; all files that contain one table are read."""
+    files: dict[str, Path] = {}
     for file in sorted(Path(path).iterdir()):
         ending = ending_of(file)
         if not ending or ending in DATABASES:
             continue
         name = file.name[: -len(ending)]
-        if name in found:
-            raise ValueError(f"{path} has both {found[name].name} and {file.name}; leave one")
-        found[name] = file
-    if not found:
+        if name in files:
+            raise ValueError(f"{path} has both {files[name].name} and {file.name}; keep one of them")
+        files[name] = file
+    if not files:
         raise FileNotFoundError(
             f"path is {str(path)!r}, a folder without tables such as .csv and .parquet files"
         )
-    sizes = [file.stat().st_size for file in found.values()]
-    return StoredTables({name: read_file(file) for name, file in each_part(found.items(), sizes)})
+    sizes = [file.stat().st_size for file in files.values()]
+    return StoredTables({name: read_file(file) for name, file in each_part(files.items(), sizes)})
 
 
 def read_duckdb(path: str | os.PathLike[str]) -> StoredTables:
@@ -163,7 +163,7 @@ def read_sqlite(path: str | os.PathLike[str]) -> StoredTables:
                 columns = tuple(row[3] for row in parts)
                 foreign.append((table, columns, parts[0][2], tuple(row[4] for row in parts)))
         views = dict(execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'").fetchall())
-    # SQLite lets a foreign key leave out the columns: they are the other table's primary key
+    # SQLite allows foreign keys without columns: they refer to the other table's primary key
     foreign = [
         (table, columns, other, primary.get(other, ()) if None in others else others)
         for table, columns, other, others in foreign
@@ -177,5 +177,5 @@ def read_sqlite(path: str | os.PathLike[str]) -> StoredTables:
 
 def _file(path: str | os.PathLike[str]) -> Path:
     if not Path(path).is_file():
-        raise FileNotFoundError(f"path is {str(path)!r}, which is not a file")
+        raise FileNotFoundError(f"no such file: {str(path)!r}")
     return Path(path)

@@ -1,4 +1,4 @@
-"""Linked tables turned into relations: keys, links, and the values between them."""
+"""Turn linked tables into relations: find keys and links, and convert the values of columns."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from crosscut_relational.database.database import ColumnKind
     from crosscut_relational.language.terms import Constant
 
-UNKNOWN = "unknown"  # a link that names no row
-_PARTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # values that no question could be about
+UNKNOWN = "unknown"  # a link to a row that does not exist
+_PARTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # types of values that tests cannot use
 
 
 class SchemaError(ValueError):
@@ -93,7 +93,7 @@ def _split(text: str, argument: str, tables: _Tables) -> tuple[str, str]:
             if table not in tables
             else ", ".join(f"{table}.{name}" for name in tables[table])
         )
-        raise SchemaError(f"{argument} names {text!r}; it must be 'table.column', and there are {known}")
+        raise SchemaError(f"{argument} names {text!r}; use 'table.column' with one of {known}")
     return table, column
 
 
@@ -101,7 +101,7 @@ def _columns(table: str, frame: Any) -> dict[str, _Values]:
     if isinstance(frame, dict):
         listed = {str(name): list(values) for name, values in frame.items()}
         if len({len(values) for values in listed.values()}) > 1:
-            raise SchemaError(f"columns {', '.join(listed)} of a table have different lengths")
+            raise SchemaError(f"columns {', '.join(listed)} of one table have different lengths")
         categorical: set[str] = set()
     else:
         import narwhals as nw
@@ -111,7 +111,7 @@ def _columns(table: str, frame: Any) -> dict[str, _Values]:
         listed = {name: native[name].to_list() for name in native.columns}
     odd = [name for name, values in listed.items() if any(isinstance(each, _PARTED) for each in values)]
     if odd:
-        _warn(f"{table}: {', '.join(odd)} left out, whose values are binary or have parts")
+        _warn(f"{table}: {', '.join(odd)} left out, because the values are binary or nested")
     return {
         name: _values(f"{table}.{name}", values, categorical=name in categorical)
         for name, values in listed.items()
@@ -128,12 +128,12 @@ def _values(name: str, values: list[Any], *, categorical: bool) -> _Values:
     numbers = [isinstance(value, (int, float)) for value in plain if value is not None]
     if categorical or not numbers or not all(numbers):
         if any(numbers) and not categorical:
-            _warn(f"{name} has numbers and other values; they are compared as names, not by size")
+            _warn(f"{name} mixes numbers and other values; all are treated as names")
         return _Values(plain, "nominal")
     known = [given for given, value in zip(values, plain, strict=True) if value is not None]
     dates = [isinstance(value, (dt.date, np.datetime64)) for value in known]
     if any(dates) and not all(dates):
-        _warn(f"{name} has numbers and dates; dates count as days since 1970-01-01")
+        _warn(f"{name} mixes numbers and dates; dates become days since 1970-01-01")
     return _Values(plain, "date" if all(dates) else "numeric")
 
 
@@ -163,42 +163,42 @@ def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
         _split(f"{table}.{column}", "keys", tables)
         if not tables[table][column].is_unique:
             raise SchemaError(
-                f"keys names {table}.{column}, but its values are not all present and distinct; name a "
-                "column that tells rows apart, or none, and rows are numbered"
+                f"keys names {table}.{column}, but it has missing or repeated values; name a column with a "
+                "distinct value in every row, or none to number the rows"
             )
     for table, content in tables.items():
         likely = (f"{table}_id", f"{table}id", f"id_{table}", "id")
         names = {name.lower(): name for name in content}
         for name in likely:
-            found = names.get(name.lower())
-            if table not in keys and found is not None and content[found].is_unique:
-                keys[table] = found
+            column = names.get(name.lower(), "")
+            if table not in keys and column and content[column].is_unique:
+                keys[table] = column
     return keys
 
 
 def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> dict[str, dict[str, str]]:
     """Return the table that each linking column refers to."""
-    found: dict[str, dict[str, str]] = {table: {} for table in tables}
+    referred: dict[str, dict[str, str]] = {table: {} for table in tables}
     for start, end in links.items():
         table, column = _split(start, "links", tables)
         other, other_column = _split(end, "links", tables)
         if not tables[other][other_column].is_distinct:
             raise SchemaError(
-                f"links refers to {end!r}, whose values are not all distinct; a link names a row "
-                f"by a column such as {other}.{primary.get(other, 'id')}"
+                f"links refers to {end!r}, which has repeated values; refer to a column with "
+                f"distinct values such as {other}.{primary.get(other, 'id')}"
             )
         key = primary.setdefault(other, other_column)
-        if key != other_column:  # the link takes the key of the row that it names
+        if key != other_column:  # replace the value by the key of the row it refers to
             keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
             tables[table][column].values = [
                 None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
                 for value in tables[table][column].values
             ]
             tables[table][column].refers_to = (other_column, other)
-        found[table][column] = other
+        referred[table][column] = other
     for table, content in tables.items():
         for column in content:
-            if column in found[table] or primary.get(table) == column:
+            if column in referred[table] or primary.get(table) == column:
                 continue
             for other, key in primary.items():
                 named = {
@@ -207,9 +207,9 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
                     *([key.lower()] if key.lower() != "id" else []),
                 }
                 if other != table and column.lower() in named:
-                    found[table][column] = other
+                    referred[table][column] = other
                     break
-    return found
+    return referred
 
 
 def _add_relation(
@@ -247,8 +247,8 @@ def _add_relation(
 def _ids(values: list[Any], constants: Constants, *, linked: bool) -> Any:
     if not linked:
         return constants.intern_all(MISSING if value is None else value for value in values)
-    # a missing link must not join with another missing link, so each is a constant of its own; frames turn
-    # whole numbers with gaps into floats
+    # A missing link must not join with another missing link, so each becomes a different constant. Frames
+    # turn integer columns with gaps into floats.
     fresh = len(constants)
     return constants.intern_all(
         Compound(MISSING, (fresh + number,))
@@ -273,7 +273,7 @@ def _set_target(
     if missing:
         raise SchemaError(
             f"{target} is missing for {len(missing)} of {len(values.values)} examples (the first: "
-            f"{database.example_text(missing[0])}); leave those rows out, or the column empty to predict all"
+            f"{database.example_text(missing[0])}); drop those rows, or empty the column to predict all"
         )
     if regression is None:
         regression = values.kind == "numeric" and any(isinstance(value, float) for value in values.values)
@@ -281,9 +281,7 @@ def _set_target(
         if values.kind != "numeric":
             other = next((each for each in values.values if not isinstance(each, (int, float))), None)
             what = "dates" if values.kind == "date" else f"values such as {other!r}"
-            raise SchemaError(
-                f"{target} has {what}, so it cannot be the target of a regression; that is numbers"
-            )
+            raise SchemaError(f"{target} has {what}; a regression needs a numeric target")
         database.target = np.array(values.values, np.float64)
         return
     ids = database.constants.intern_all(values.values)

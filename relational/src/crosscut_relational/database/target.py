@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TargetError(ValueError):
-    """Examples have no target, or not one that can be learnt."""
+    """The target is missing or cannot be learnt."""
 
 
 def class_codes(
@@ -48,7 +48,7 @@ def _class_order(term: Constant) -> tuple[int, float, str]:
 
 
 def check_all_or_none(database: Database, codes: NDArray[np.int32]) -> None:
-    """Set the target; all examples need a class, or none if they are to be predicted."""
+    """Set the target; either all examples have a class, or none (for prediction)."""
     missing = np.flatnonzero(codes < 0)
     if len(missing) == len(codes):
         database.classes, database.target = (), None
@@ -68,5 +68,5 @@ def check_one_target(database: Database, values: NDArray[np.int32]) -> None:
     if keys.shape[1] < database.n_examples:
         example = int(first[np.flatnonzero(counts > 1)[0]])
         same = np.flatnonzero((database.keys == database.keys[:, example : example + 1]).all(axis=0))
-        given = " and ".join(database.constants.text(int(values[each])) for each in same[:2])
-        raise TargetError(f"example {database.example_text(example)} has two target values, {given}")
+        shown = " and ".join(database.constants.text(int(values[each])) for each in same[:2])
+        raise TargetError(f"example {database.example_text(example)} has two target values, {shown}")

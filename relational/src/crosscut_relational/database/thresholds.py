@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def generated(generator: Generator, bias: Bias, database: Database) -> list[tuple[Constant, ...]]:
-    """Values for a generator's variables, in the order in which the database gives them."""
+    """Values of a generator's variables, in the order of the database."""
     goals = [
         _threshold_member(goal, bias, database)
         if isinstance(goal, Compound) and goal.name == "threshold"
@@ -55,11 +55,11 @@ def generated(generator: Generator, bias: Bias, database: Database) -> list[tupl
             f"the goal {term_text(generator.goal)} does not bind {', '.join(generator.variables)}"
         )
     rows = derivation.facts["$generated", arity][arity - len(head.args) :]
-    found = list(dict.fromkeys(map(tuple, rows.T.tolist())))
-    if generator.max_values is not None and len(found) > generator.max_values:
-        keep = np.linspace(0, len(found) - 1, generator.max_values).round().astype(int)
-        found = [found[position] for position in keep]
-    return [tuple(database.constants.terms[each] for each in row) for row in found]
+    rows_of_values = list(dict.fromkeys(map(tuple, rows.T.tolist())))
+    if generator.max_values is not None and len(rows_of_values) > generator.max_values:
+        keep = np.linspace(0, len(rows_of_values) - 1, generator.max_values).round().astype(int)
+        rows_of_values = [rows_of_values[position] for position in keep]
+    return [tuple(database.constants.terms[each] for each in row) for row in rows_of_values]
 
 
 def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compound:
@@ -76,17 +76,17 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
         same = (each.literal.name, each.literal.arity) == (literal.name, len(literal.args))
         if same and isinstance(argument, Var) and argument.name in each.variables:
             hidden = int(bias.implicit_key and (literal.name, each.literal.arity + 1) in database.relations)
-            found = column_thresholds(
+            cuts = column_thresholds(
                 database,
                 (literal.name, each.literal.arity + hidden),
                 column + hidden,
                 each.n,
                 bias.settings.discretize,
             )
-            return Compound("member", (constant, tuple(found)))
+            return Compound("member", (constant, tuple(cuts)))
     raise BiasError(
         f"{term_text(goal)}: to_be_discretized({term_text(literal)}, n, [{value.name}]) is missing, "
-        "which says how many thresholds there are"
+        "which gives the number of thresholds"
     )
 
 
@@ -98,7 +98,7 @@ def column_thresholds(
     Parameters
     ----------
     database : Database
-        Where the facts are.
+        The database.
     predicate : (str, int)
         Name and arity of the relation.
     column : int
@@ -126,9 +126,9 @@ def column_thresholds(
         return equal_frequency(values, n)
     order = np.argsort(database.keys[0], kind="stable")
     place = np.searchsorted(database.keys[0], owners, sorter=order).clip(max=database.n_examples - 1)
-    own = database.keys[0][order[place]] == owners
-    targets = database.target[order[place]][own]
-    return _best_first(values[own], targets, len(database.classes), n)
+    belongs = database.keys[0][order[place]] == owners
+    targets = database.target[order[place]][belongs]
+    return _best_first(values[belongs], targets, len(database.classes), n)
 
 
 def equal_frequency(values: NDArray[np.float64], n: int) -> list[float]:
@@ -156,7 +156,7 @@ def _between(distinct: NDArray[np.float64], cut: int) -> float:
 def _best_first(
     values: NDArray[np.float64], targets: NDArray[np.generic], n_classes: int, n: int
 ) -> list[float]:
-    """Split where the impurity falls most, again and again, until there are `n` thresholds."""
+    """Split repeatedly where the impurity decreases most, until there are `n` thresholds."""
     distinct, place = np.unique(values, return_inverse=True)
     if n_classes:
         counts = np.zeros((len(distinct), n_classes))
@@ -181,8 +181,8 @@ def _best_first(
         if len(cuts) == 0:
             return (0.0, low, low, high)
         after = impurity(sums[cuts] - sums[low]) + impurity(sums[high] - sums[cuts])
-        found = int(np.argmin(after))
-        return (float(impurity(sums[high] - sums[low]) - after[found]), int(cuts[found]), low, high)
+        place = int(np.argmin(after))
+        return (float(impurity(sums[high] - sums[low]) - after[place]), int(cuts[place]), low, high)
 
     segments = [best(0, len(distinct))]
     chosen: list[int] = []

@@ -269,7 +269,7 @@ def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database,
     """Make windows of a computer system's log, good or bad: weak tests and much noise.
 
     They resemble the paper's "Adaptive Systems Management" data. Each window has levels of many metrics and
-    events on hosts. Each changes the odds of trouble only a little, so many tests are about equally good, and
+    events on hosts. Each changes the odds of trouble only slightly, so many tests are about equally good, and
     the trees of different folds differ from the first tests on.
 
     Parameters

@@ -16,8 +16,8 @@ def shop(
     """Make customers of a shop, their purchases, and whether they left (``churned``: yes or no).
 
     Customers leave if they returned something that cost more than 80, or if they are not members and never
-    bought groceries; a share of them, ``noise``, does the opposite. ``purchases`` is the mean number of a
-    customer.
+    bought groceries. A fraction ``noise`` of them does the opposite. ``purchases`` is the mean number of
+    purchases per customer.
 
     Examples
     --------

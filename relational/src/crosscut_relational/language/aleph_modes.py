@@ -97,9 +97,9 @@ class AlephProgram:
         It is the one that ``set(dependent, N)`` names. Without negative examples it is the only one that
         ``modeh`` does not mark with ``+``.
         """
-        given = self.parameters.get("dependent")
-        if isinstance(given, int):
-            return given - 1
+        dependent = self.parameters.get("dependent")
+        if isinstance(dependent, int):
+            return dependent - 1
         head = self.head
         if head is None or self.neg:
             return None
@@ -145,33 +145,33 @@ class AlephProgram:
         """Return the parameters of trees; those of clauses mean nothing here."""
         if self.dependent is None:
             return {"classes": CLASSES}
-        given = self.parameters
-        found: dict[str, Any] = {}
-        if isinstance(classes := given.get("classes"), tuple):
-            found["classes"] = classes
-        if given.get("tree_type") in {"regression", "model"}:
-            found |= {"regression": True, "heuristic": "variance"}
-        elif given.get("evalfn") in _HEURISTICS:
-            found["heuristic"] = _HEURISTICS[str(given["evalfn"])]
-        if isinstance(cases := given.get("minpos"), int):
-            found["minimal_cases"] = cases
-        if isinstance(ahead := given.get("lookahead"), int):
-            found["exhaustive_lookahead"] = ahead - 1
-        if given.get("tree_type") is not None and given.get("prune_tree") != "true":
-            found["pruning"] = "none"
-        if isinstance(level := given.get("confidence"), float):
-            found["confidence_level"] = level
-        return found
+        parameters = self.parameters
+        settings: dict[str, Any] = {}
+        if isinstance(classes := parameters.get("classes"), tuple):
+            settings["classes"] = classes
+        if parameters.get("tree_type") in {"regression", "model"}:
+            settings |= {"regression": True, "heuristic": "variance"}
+        elif parameters.get("evalfn") in _HEURISTICS:
+            settings["heuristic"] = _HEURISTICS[str(parameters["evalfn"])]
+        if isinstance(cases := parameters.get("minpos"), int):
+            settings["minimal_cases"] = cases
+        if isinstance(ahead := parameters.get("lookahead"), int):
+            settings["exhaustive_lookahead"] = ahead - 1
+        if parameters.get("tree_type") is not None and parameters.get("prune_tree") != "true":
+            settings["pruning"] = "none"
+        if isinstance(level := parameters.get("confidence"), float):
+            settings["confidence_level"] = level
+        return settings
 
 
 def _determined(directive: Clause) -> list[tuple[str, int]]:
     """Return the predicate that ``:- determination(p/1, q/2).`` says is learnt."""
-    found: list[tuple[str, int]] = []
+    predicates: list[tuple[str, int]] = []
     for goal in [] if directive.body is None else conjuncts(directive.body):
         match goal:
             case Compound("determination", (Compound("/", (str() as name, int() as arity)), _)):
-                found.append((name, arity))
-    return found
+                predicates.append((name, arity))
+    return predicates
 
 
 def _type_of(argument: Term, head: Compound) -> str | None:

@@ -1,4 +1,4 @@
-"""The language of tests: which literals may be added to a path, with which arguments."""
+"""The language bias: which literals a test may add to a path, and with which arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BiasError(ValueError):
 
 @dataclass(frozen=True)
 class Reach:
-    """How far modes made from a schema go; see `Bias.from_schema`."""
+    """Limits of the modes made from a schema; see `Bias.from_schema`."""
 
     max_constants: int
     max_thresholds: int
@@ -37,7 +37,7 @@ class Reach:
 
 
 class Linked(Protocol):
-    """A database, which knows how its tables are linked."""
+    """A database that knows the links between its tables."""
 
     @property
     def n_examples(self) -> int:
@@ -56,25 +56,25 @@ class Bias:
     Attributes
     ----------
     modes : tuple of Mode
-        In the order in which tests are generated.
+        The modes, in the order in which tests are generated.
     types : dict of (name, arity) to tuple
         Type of every argument: a name, a `TypeVariable`, or None for any type.
     typed : bool
-        Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable fits
-        anywhere.
+        Whether arguments must have a declared type (``typed_language(yes)``); otherwise any variable may be
+        used for any argument.
     predict : Literal or None
         The target; its keys are marked with ``+`` and the class with ``-``.
     root : tuple of Literal
-        Further literals that are part of every query; their variables can be used by all tests.
+        Literals that every query contains; all tests can use their variables.
     lookahead, auto_lookahead, discretizations : tuples
         Templates of lookahead and of thresholds.
     implicit_key : bool
         Whether literals are written without the example's key (ACE's models format).
     attributes : tuple of Attribute
-        Values that every example has; modes refer to them by number, after the keys. The numeric ones are
+        Values of every example. Modes refer to them by number, after the keys. Numeric attributes are
         tested against every threshold between the values of a node's examples.
     max_thresholds : int
-        Thresholds of an attribute where they have to be chosen beforehand, for rules.
+        Number of thresholds per attribute for rules, whose thresholds are chosen in advance.
     settings : Settings
         How trees are grown and pruned.
 
@@ -131,13 +131,13 @@ class Bias:
             number of uses ``"2: worn(+M,-P)"``, negated ``"\\\\+ worn(+M,gear)"``, or with generated
             constants.
         types : sequence of str
-            For example ``"atom(mol,id,element,charge)"``. If any are given, every mode's predicate needs one.
+            For example ``"atom(mol,id,element,charge)"``. With any, all predicates of modes need one.
         lookahead : sequence of (str, str)
-            Template and what may follow it.
+            A template and the literals that may follow it.
         auto_lookahead : sequence of (str, list of str)
-            Template and the names of its variables that may be followed.
+            A template and the names of the variables that may be followed.
         thresholds : sequence of (str, str, int)
-            A literal, one of its variables and how many thresholds its numbers get, for modes such as
+            A literal, one of its variables and the number of thresholds, for modes such as
             ``"#(C: threshold(atom(_,_,_,Y),[Y],C), +X < C)"``.
         root : str, optional
             Literals that every query starts with, such as ``"pair(K,A,B)"``; the key is the first argument.
@@ -172,7 +172,7 @@ class Bias:
     def from_ace(cls, path: str | os.PathLike[str]) -> Bias:
         """Read an ACE settings file (``app.s``).
 
-        Settings that steer ACE's own machinery are passed over; unknown ones are warned about by name.
+        Settings of ACE's own machinery are ignored. Unknown settings give a warning.
         """
         from crosscut_relational.language.ace_settings import read_settings
 
@@ -183,7 +183,7 @@ class Bias:
         """Read the modes of an Aleph application (``prefix.b`` or ``prefix.pl``).
 
         A ``modeb`` becomes a mode with the same types. Its recall number limits solutions, not uses, and is
-        passed over.
+        ignored.
         """
         from crosscut_relational.language.aleph_modes import AlephProgram
 
@@ -203,40 +203,39 @@ class Bias:
         windows: Sequence[int] = (30, 90, 365),
         **settings: Any,
     ) -> Bias:
-        """Make modes from the tables' keys, so that linked tables need no logic to be learnt from.
+        """Make modes from the keys of tables, so that no logic has to be written for linked tables.
 
-        The values of the rows that an example refers to are attributes of the example, as if they were its
-        own. Rows that refer to it are summarised (how many, how many of a kind, sum, mean, least and greatest
-        value, share, number of different values, latest value), and tests ask for some row of a kind and go
-        on from there. A nominal column is tested against its constants. Attributes are tested against all
+        Values of rows that an example refers to become attributes of the example. Rows that refer to the
+        example are summarised (count, count of a kind, sum, mean, minimum, maximum, fraction, number of
+        distinct values, latest value). Tests can also require some linked row of a kind, and continue from
+        that row. Nominal columns are tested against their constants. Attributes are tested against all
         thresholds, other numeric columns against a few.
 
         Parameters
         ----------
         database : Database
-            Made from tables, or from facts whose types were declared.
+            A database made from tables, or from facts with declared types.
         max_constants : int
-            A nominal column is tested against this many of its constants, the most frequent ones. A column
-            with more, most of which occur once, is a name and not tested.
+            Maximum number of constants to test a nominal column against; the most frequent are used. A
+            column with more constants, most of which occur once, is treated as a name and not tested.
         max_thresholds : int
-            Thresholds of a numeric column. They come from its values alone, never from the target.
+            Number of thresholds of a numeric column. They depend on its values only, never on the target.
         max_fanout : float
-            A link is followed backwards, from the row it names to the rows that name it, only if these are on
-            average at most so many. (A loan's account leads to its district, but not on to all its
-            inhabitants.)
+            Follow a link backwards, from a row to the rows that refer to it, only if there are at most this
+            many on average. (A loan's account leads to its district, but not to all its inhabitants.)
         depth_of_links : int
-            How many links to one row each a single test may follow: with 2, a loan is tested on the values of
-            its account's district as if they were its own. 0 for none.
+            Number of links to a single row that attributes may follow. With 2, the values of the district of
+            a loan's account are attributes of the loan. 0 turns this off.
         max_aggregates : int
-            At most so many summaries of linked rows are offered, those of the nearest rows first; 0 for none.
+            Maximum number of summaries of linked rows, nearest rows first; 0 turns this off.
         as_of : str, optional
-            A date of the target's table. Linked rows of a table with dates are then seen in summaries only,
-            and of them only those dated before it, so that no test looks into the future.
+            A date column of the target's table. Linked tables with dates are then used in summaries only,
+            restricted to rows dated before it, so that no test uses the future.
         windows : sequence of int
-            With `as_of`, rows are also counted and summed over the last so many days before it.
+            With `as_of`, also count and sum the rows of the last 30, 90 and 365 days (or as given) before it.
         **settings
-            Fields of `Settings`. ``minimal_cases`` is 10 by default if there are 100 examples or more: with
-            many questions to choose from, small branches are mostly chance.
+            Fields of `Settings`. ``minimal_cases`` is 10 by default for 100 examples or more, because small
+            branches are mostly chance when there are many candidate tests.
 
         Examples
         --------

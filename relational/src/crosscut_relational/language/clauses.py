@@ -63,13 +63,13 @@ class Normalizer:
         """Disjunctive normal form of a body; `seen` are the variables to its left."""
         match term:
             case Compound(",", (_, _)):
-                found: list[list[Part]] = [[]]
+                conjunctions: list[list[Part]] = [[]]
                 for goal in conjuncts(term):
                     bodies = self._bodies(goal, clause, seen)
-                    check_alternatives(len(found) * len(bodies), clause)
-                    found = [a + b for a, b in product(found, bodies)]
+                    check_alternatives(len(conjunctions) * len(bodies), clause)
+                    conjunctions = [a + b for a, b in product(conjunctions, bodies)]
                     seen = seen | binds(goal)
-                return found
+                return conjunctions
             case Compound(";", (Compound("->", (condition, then)), otherwise)):
                 yes = self._first_solution(condition, clause, seen)
                 no = [self._negation(condition, clause, seen)]
@@ -116,8 +116,8 @@ class Normalizer:
         """Return a goal of which only the first solution counts, so that nothing else may depend on it."""
         every = Counter(variables((clause.head or "", clause.body or "")))
         inside = Counter(variables(goal))
-        own = [variable for variable in inside if variable not in seen]
-        for variable in own:
+        local = [variable for variable in inside if variable not in seen]
+        for variable in local:
             if every[variable] > inside[variable]:
                 raise clause_error(
                     clause,
@@ -125,7 +125,7 @@ class Normalizer:
                     "would count",
                 )
         bodies = self._bodies(goal, clause, seen)
-        return [[self._helper("$if", bodies, goal, clause, seen)]] if own else bodies
+        return [[self._helper("$if", bodies, goal, clause, seen)]] if local else bodies
 
     def _negation(self, inner: Term, clause: Clause, seen: set[Variable]) -> Part:
         bodies = self._bodies(inner, clause, seen)
@@ -175,15 +175,15 @@ class Normalizer:
                 tuple(key for key in keys if key not in bound),
                 (*(key for key in keys if key in bound), *groups),
             )
-        own = [each for each in goal_variables if each not in seen and each not in groups]
+        local_variables = [each for each in goal_variables if each not in seen and each not in groups]
         value, made = flat((what.template,))
         name = self._new("$all")
         definition = []
         for number, body in enumerate(bodies):
             bound = {variable for part in body if not part.negated for variable in part.variables()}
-            local = (variable if variable in bound else 0 for variable in own)
+            local = (variable if variable in bound else 0 for variable in local_variables)
             definition.append(((*keys, *groups, *local, number, *value), [*body, *made]))
-        arity = len(keys) + len(groups) + len(own) + 2
+        arity = len(keys) + len(groups) + len(local_variables) + 2
         self._define(name, definition or [((*keys, *(0,) * (arity - len(keys))), [NEVER])], clause)
         args, parts = flat((*keys, *groups, what.result))
         return [Part("collect", what.how, args, source=(name, arity), n_inputs=len(keys)), *parts]

@@ -42,20 +42,20 @@ def without_cuts(clauses: Iterable[Clause]) -> Iterator[Clause]:
     for clause in clauses:
         if clause.head is None:
             continue
-        own = cut.setdefault(predicate_of(clause.head), [])
+        excluded = cut.setdefault(predicate_of(clause.head), [])
         written = [] if clause.body is None else conjuncts(clause.body)
         goals = [goal for goal in written if not _is_var(goal, 1)]
-        if any(map(_is_var, goals)) or any(not tests for _, tests in own):
+        if any(map(_is_var, goals)) or any(not tests for _, tests in excluded):
             continue
         _, args = name_and_args(clause.head)
-        guards = [_none_of(tests, head, args) for head, tests in own]
+        guards = [_none_of(tests, head, args) for head, tests in excluded]
         if "!" in goals:
             last = len(goals) - 1 - goals[::-1].index("!")
             tests = [goal for goal in goals[:last] if goal != "!"]
             different = len({*args}) == len(args) and all(isinstance(each, Variable) for each in args)
             if different and {*variables(tuple(tests))} <= {*args}:
                 goals = [*tests, *goals[last + 1 :]]
-                own.append((args, tests))
+                excluded.append((args, tests))
         yield replace(clause, body=_chain(",", [*guards, *goals]) if guards or goals else None)
 
 

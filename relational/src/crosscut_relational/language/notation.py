@@ -87,10 +87,10 @@ def _generator(head: Term) -> Generator:
             max_values = limit
         names = rest
     listed = names if isinstance(names, tuple) else (names,)
-    found = [item.name for item in listed if isinstance(item, Variable)]
-    if len(found) != len(listed):
+    variable_names = [item.name for item in listed if isinstance(item, Variable)]
+    if len(variable_names) != len(listed):
         raise PrologError(f"#({term_text(head)}, ...): only variables and limits may come before ':'")
-    return Generator(tuple(found), goal, max_values)
+    return Generator(tuple(variable_names), goal, max_values)
 
 
 def literals_from_term(term: Term) -> tuple[Literal, ...]:
@@ -140,10 +140,10 @@ def _argument(term: Term, goal: Compound, fresh: Iterator[int]) -> Argument:
 
 
 def _constants(items: tuple[Term, ...], goal: Compound) -> tuple[Constant, ...]:
-    found = tuple(item for item in items if not isinstance(item, Variable))
-    if len(found) != len(items):
+    constants = tuple(item for item in items if not isinstance(item, Variable))
+    if len(constants) != len(items):
         raise PrologError(f"#{term_text(items)} in {term_text(goal)} can only list constants")
-    return found
+    return constants
 
 
 def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:

@@ -105,13 +105,13 @@ def clause_error(clause: Clause, message: str) -> PrologError:
 
 def flat(args: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Part]]:
     """Return arguments with a variable for each term that has variables, and what that is made of."""
-    found: list[Term] = []
+    arguments: list[Term] = []
     made: list[Part] = []
     for argument in args:
         if isinstance(argument, Variable) or is_ground(argument):
-            found.append(argument)
+            arguments.append(argument)
             continue
-        found.append(Variable("Term"))
+        arguments.append(Variable("Term"))
         inner: tuple[Term, ...]
         if isinstance(argument, tuple):
             name, inner = "$list", (argument[0], argument[1:])
@@ -120,8 +120,8 @@ def flat(args: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Part]]:
             is_list = predicate_of(argument) == ("[|]", 2)
             name, inner = ("$list", argument.args) if is_list else ("$term", (argument.name, *argument.args))
         parts, deeper = flat(inner)
-        made += [Part("built-in", name, (found[-1], *parts)), *deeper]
-    return tuple(found), made
+        made += [Part("built-in", name, (arguments[-1], *parts)), *deeper]
+    return tuple(arguments), made
 
 
 def part_of(term: Term, clause: Clause) -> Part:

@@ -101,13 +101,13 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
     old(X) :- age(X,A),A>10.
     """
     known: dict[str, Term] = {}
-    found: list[str] = [] if problems is None else problems
-    position, line, counted, told = 0, 1, 0, 0
+    messages: list[str] = [] if problems is None else problems
+    position, line, counted, reported = 0, 1, 0, 0
     length = len(text)
     tell = watcher()
     while True:
-        if tell is not None and position > told + (1 << 20):
-            told = position
+        if tell is not None and position > reported + (1 << 20):
+            reported = position
             tell(position / length)
         layout = _LAYOUT.match(text, position)
         assert layout is not None
@@ -117,7 +117,7 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
         line += text.count("\n", counted, position)
         counted = position
         if text.startswith("/*", position):
-            found.append(f"{source}, line {line}: the comment that begins here is not closed")
+            messages.append(f"{source}, line {line}: the comment that begins here is not closed")
             break
         fact = _FACT.match(text, position)
         if fact is not None:
@@ -140,12 +140,12 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
             position = reader.position
             yield _clause(term, line, source)
         except PrologError as error:
-            found.append(str(error))
-            if len(found) == MOST_PROBLEMS:
+            messages.append(str(error))
+            if len(messages) == MOST_PROBLEMS:
                 break
             position = _after_full_stop(text, position)
-    if found and problems is None:
-        raise PrologError.of(found)
+    if messages and problems is None:
+        raise PrologError.of(messages)
 
 
 def _after_full_stop(text: str, position: int) -> int:

@@ -1,4 +1,4 @@
-"""How a relational tree is grown and pruned: TILDE's settings that have a meaning here."""
+"""Settings of growing and pruning relational trees: those of TILDE that apply here."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ class Settings:
     regression : bool
         Whether the target is a number (``tilde_mode(regression)``).
     heuristic : "gain", "gainratio", "gini" or "variance"
-        Quality of a test. TILDE's ``eucl`` is "variance".
+        Split criterion. TILDE's ``eucl`` is "variance".
     minimal_cases : int
         Minimum number of examples per branch.
     accuracy : float
-        A node becomes a leaf if its majority class has at least this share.
+        A node becomes a leaf if its majority class has at least this fraction.
     ftest : float
         Significance level that a regression split must reach.
     pruning : "c45", "safe", "m5" or "none"
         Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
         error.
-        Numbers: the F-test stops growth, as in TILDE, and nothing is pruned afterwards unless this is "m5":
-        then a subtree becomes a leaf if M5 expects no larger squared deviations from it, those seen times
-        ``(n + 1) / (n - 1)``.
+        Numbers: the F-test stops growth, as in TILDE. With "m5", a subtree also becomes a leaf if M5
+        expects no larger squared deviations from the leaf (the observed ones times ``(n + 1) / (n - 1)``).
     confidence_level : float
         C4.5's confidence factor.
     m_estimate : float or None
@@ -43,20 +42,20 @@ class Settings:
     max_depth : int or None
         Maximum depth of a tree, in tests.
     max_lookahead : int
-        Literals that lookahead may add to one test.
+        Maximum number of literals that lookahead may add to a test.
     exhaustive_lookahead : int
-        How many literals of any mode may follow in the same test.
+        Maximum number of literals of any mode that may follow in the same test.
     discretize : "equal_freq", "entropy" or "equal_width"
-        How thresholds of a ``to_be_discretized`` argument are chosen.
+        How to choose the thresholds of a ``to_be_discretized`` argument.
     classes : tuple of constants or None
-        The classes in their order; None for all that occur, in ACE's files as first seen, elsewhere sorted.
-        Of classes that tie in a leaf the first is predicted.
+        The classes in order. None: all classes that occur, in order of appearance for ACE's files, otherwise
+        sorted. A leaf with a tie predicts the first of the tied classes.
     folds : tuple of int or None
         Fold marks named by ``execute(loofl(tilde, [...]))``.
     n_folds : int or None
         From ``execute(nfold(tilde, n))``.
     commands : tuple of terms
-        What the settings file asks to execute.
+        The commands of the settings file.
     """
 
     regression: bool = False
@@ -84,13 +83,13 @@ class Settings:
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
-        for name, share in (
+        for name, fraction in (
             ("accuracy", self.accuracy),
             ("ftest", self.ftest),
             ("confidence_level", self.confidence_level),
         ):
-            if not 0 <= share <= 1:
-                raise ValueError(f"{name} is {share!r}; it must be between 0 and 1")
+            if not 0 <= fraction <= 1:
+                raise ValueError(f"{name} is {fraction!r}; it must be between 0 and 1")
         for name, number, least in (
             ("minimal_cases", self.minimal_cases, 1),
             ("max_lookahead", self.max_lookahead, 0),

@@ -1,4 +1,4 @@
-"""What the headers of relational model files have in common: constants, literals, keys and classes."""
+"""The common part of the headers of relational model files: constants, literals, keys and classes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def written_language(model: Any, fit: Fit, tests: Iterable[Test]) -> dict[str, Any]:
-    """Return what every header says: parameters, and what tests ask, with the constants they use."""
+    """Return the common part of a header: parameters, and the tests with their constants."""
     signature: Signature = fit.schema
     used = Constants()
 
@@ -65,7 +65,7 @@ def written_language(model: Any, fit: Fit, tests: Iterable[Test]) -> dict[str, A
 
 
 def read_language(header: dict[str, Any], model: Any) -> tuple[Signature, list[Test], NDArray[Any] | None]:
-    """Give a model its parameters, and return what tests ask and the classes; refuse what does not fit."""
+    """Set the parameters of a model, and return the tests and classes; refuse inconsistent headers."""
     set_parameters(model, header["parameters"])
     limit = model.step_limit
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
@@ -85,7 +85,7 @@ def read_language(header: dict[str, Any], model: Any) -> tuple[Signature, list[T
 
 
 def give_fit(model: Any, header: dict[str, Any], fit: Fit) -> None:
-    """Give a model its fit; a ``cv`` that was an array is not stored, but follows from what is held out."""
+    """Set the fit of a model; a ``cv`` array is not stored but follows from the held-out examples."""
     cv = fit.validation
     if cv is not None and "cv" not in header["parameters"]:
         model.cv = np.full(len(cv.y), -1, np.int32)

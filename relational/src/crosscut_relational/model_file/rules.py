@@ -1,4 +1,4 @@
-"""First-order rules to and from model files; what is read is checked before it is used."""
+"""Write and read first-order rules as model files; everything read is checked first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relational trees in model files (docs/model-format.md); nothing in a file is run, and all is checked."""
+"""Write and read relational trees as model files (docs/model-format.md); everything read is checked."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _no_branches(nodes: list[Node]) -> list[int]:
 
 
 def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | RelationalTreeRegressor:
-    """Return the fitted tree of a file; refuse what does not fit together."""
+    """Return the fitted tree of a file; refuse inconsistent files."""
     classifies = header["model"] == "RelationalTreeClassifier"
     model = RelationalTreeClassifier() if classifies else RelationalTreeRegressor()
     signature, tests, classes = read_language(header, model)

@@ -1,1 +1,1 @@
-"""Asking a database: the truth of queries, the tests of a language, and the trees that grow from them."""
+"""Queries on a database: their truth, the candidate tests of a language, and the growth of trees."""

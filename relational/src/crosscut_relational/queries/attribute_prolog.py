@@ -38,8 +38,8 @@ def attribute_goals(attribute: Attribute, key: str, value: str, names: Iterator[
         date = wanted.setdefault(attribute.date, date)
     if attribute.as_of is not None:
         now = next(names)
-        own = _rows(attribute, key, {attribute.as_of: now}, names, steps=1)
-        time = f"{own},number({now}),number({date}),{date}<{now}"
+        dated = _rows(attribute, key, {attribute.as_of: now}, names, steps=1)
+        time = f"{dated},number({now}),number({date}),{date}<{now}"
         time = f",{time}" + ("" if attribute.days is None else f",{date}>={now}-{attribute.days}")
     everything = _rows(attribute, key, wanted, names) + time
     if attribute.condition is not None:

@@ -1,4 +1,4 @@
-"""Growing the final tree and the trees of all folds in one run (in ``cpp/relational/growth.cpp``)."""
+"""Grow the final tree and the trees of all folds in one run (the core: ``relational/cpp/growth.cpp``)."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ SHARINGS = ("parallel", "paper", "serial", "uncached")
 
 @dataclass(frozen=True)
 class Level:
-    """What was done on one level of the forest.
+    """Work done on one level of the forest.
 
     Attributes
     ----------
     bundles : int
         Bundles refined.
     nodes : int
-        Nodes of single trees that they stand for.
+        Nodes of single trees in these bundles.
     tests : int
         Different tests chosen, summed over the bundles.
     candidates : int
-        Candidate tests looked at, summed over the bundles. What may follow a test by lookahead is one only
-        where the test holds for enough examples.
+        Candidate tests evaluated, summed over the bundles. Lookahead candidates count only if the test they
+        follow holds for enough examples.
     """
 
     bundles: int
@@ -65,11 +65,11 @@ class RelationalForest:
     settings : Settings
         How the trees were grown and pruned.
     levels : tuple of Level
-        What growing did, level by level.
+        Work done, level by level.
     n_evaluations : int
         (component, example) pairs searched.
     limit_hits : tuple of (str, int)
-        Queries and examples for which the search was given up.
+        Queries and examples for which the search exceeded the step limit.
     held_out : float array of shape (n_examples,)
         What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for
         examples of no fold.
@@ -97,7 +97,7 @@ class RelationalForest:
     def of(
         cls, pruned: tuple[RelationalTree, ...], settings: Settings, levels: tuple[Level, ...] = ()
     ) -> RelationalForest:
-        """Return a forest of trees that come from elsewhere; they count both as grown and as pruned."""
+        """Return a forest of given trees, used both as grown and as pruned trees."""
         forest = cls(settings)
         forest.trees = forest.pruned = pruned
         forest.levels = levels
@@ -114,7 +114,7 @@ class RelationalForest:
         return forest
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the trees in place of the core's objects that they are made from."""
+        """Pickle the trees instead of the core's objects."""
         made: dict[str, Any] = {
             "trees": self.trees,
             "pruned": self.pruned,
@@ -135,7 +135,7 @@ class RelationalForest:
         return tuple(self._tree(forest, number) for forest, number in self._pruned)
 
     def add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
-        """Add trees of the core, as grown and pruned, and what they cost."""
+        """Add trees of the core, as grown and pruned, and their cost."""
         self._grown += [(forest, number) for number in range(len(forest))]
         self._pruned += [(pruned, number) for number in range(len(pruned))]
         both = zip_longest(map(astuple, self.levels), forest.levels, fillvalue=(0, 0, 0, 0))
@@ -166,9 +166,9 @@ class Grower:
     facts : Facts
         The database.
     language : Language
-        What tests are made of, with the settings of growth.
+        The language of tests, with the settings of growth.
     folds : int array of shape (n_examples,)
-        Fold of each example, from 0; -1 for examples that all tasks train on.
+        Fold of each example, starting at 0; -1 for examples that all tasks train on.
     step_limit : int
         See `Queries`.
     """
@@ -178,14 +178,14 @@ class Grower:
     ) -> None:
         database = facts.database
         if database.target is None:
-            raise ValueError("the database has no target; say which predicate to learn with `predict`")
+            raise ValueError("the database has no target; name the predicate to learn with `predict`")
         # examples fold by fold: counts of a fold then touch few words
         self.order = np.argsort(folds, kind="stable")
         self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
         self.settings: Settings = language.settings
         if self.settings.pruning == "m5" and not self.settings.regression:
             raise ValueError(
-                "pruning is 'm5', which is for numbers; classes are pruned by 'c45', 'safe' or 'none'"
+                "pruning is 'm5', which needs a numeric target; use 'c45', 'safe' or 'none' for classes"
             )
         self.signature = signature_of(facts, language)
         self.folds = np.ascontiguousarray(folds[self.order], np.int32)
@@ -207,14 +207,14 @@ class Grower:
         n_jobs: int | None = 1,
         progress: Callable[[float], object] | None = None,
     ) -> RelationalForest:
-        """Grow and prune all trees and predict what each left out.
+        """Grow and prune all trees and predict the examples that each held out.
 
         Parameters
         ----------
         sharing : "parallel", "paper", "serial" or "uncached"
-            All trees in one run; the same with nothing kept from node to node, which is the paper's parallel
-            procedure; each tree alone with a cache of its own; or each alone with nothing kept, the paper's
-            serial procedure. The trees are the same.
+            "parallel": all trees in one run. "paper": the same without a cache, as in the paper's parallel
+            procedure. "serial": each tree on its own, with its own cache. "uncached": each tree on its own
+            without a cache, the paper's serial procedure. The trees are the same.
         tasks : sequence of int, optional
             The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
         n_jobs : int, optional
@@ -274,22 +274,22 @@ class Grower:
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
-                found = leaves >= 0
-                mine = self.order[found]
-                result.held_out[mine] = predictions[found]
-                result.held_out_leaves[mine] = leaves[found]
+                reached = leaves >= 0
+                mine = self.order[reached]
+                result.held_out[mine] = predictions[reached]
+                result.held_out_leaves[mine] = leaves[reached]
         return result
 
 
 def limit_hits(queries: Queries, signature: Signature) -> list[tuple[str, int]]:
-    """Return the queries, as text, and the examples for which the search was given up."""
+    """Return the queries, as text, and the examples for which the search exceeded the step limit."""
     hits = queries.limit_hits
     texts = {part: query_text(queries.goals(part), signature) for part in {part for part, _ in hits}}
     return sorted((texts[part], example) for part, example in hits)
 
 
 def signature_of(facts: Facts, language: Language) -> Signature:
-    """Say what the numbers in tests over this database stand for."""
+    """Return the meaning of the numbers in tests over this database."""
     database = facts.database
     numbers = facts.renumbered
     root = tuple(goal.renamed(lambda a: numbers.get(a, a)) for goal in language.root)

@@ -1,4 +1,4 @@
-"""Asking the queries of a relational model about the examples of another database."""
+"""Evaluate the queries of a relational model on the examples of another database."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Questions:
-    """Goals of a model, asked of a database which need not be the one it was learnt from.
+    """The goals of a model, evaluated on a database that may differ from the training database.
 
     Parameters
     ----------
     signature : Signature
-        What the numbers in the model's goals stand for.
+        The meaning of the numbers in the model's goals.
     goals : iterable of Goal
-        All that will be asked, so that the database knows their constants from the beginning.
+        All goals to evaluate; their constants are added to the database first.
     database : Database
-        Whose examples are asked about.
+        The examples.
     step_limit : int
         See `Queries`.
     """
@@ -39,8 +39,8 @@ class Questions:
     ) -> None:
         if len(database.keys) != signature.n_keys:
             raise ValueError(
-                f"the examples of the database have {len(database.keys)} keys, those the model was learnt "
-                f"from {signature.n_keys}"
+                f"the examples of the database have {len(database.keys)} keys; the model was trained on "
+                f"examples with {signature.n_keys}"
             )
         self.n_examples = database.n_examples
         self._root = signature.root
@@ -53,7 +53,7 @@ class Questions:
         self.everything = self._queries.everything
 
     def truth(self, goals: Iterable[Goal], among: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the examples, of those given as bits, for which the goals hold together."""
+        """Return those of the given examples (as bits) for which all goals hold."""
         # the root is written out in every query: what has one value per example there need not have one here
         asked = [self._translated[goal] for goal in (*self._root, *goals)]
         return self._queries.truth(self._queries.conjunction(asked), among)
@@ -64,7 +64,7 @@ class Questions:
 
 
 def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
-    """Return a goal of a model with the constants of the database."""
+    """Translate a goal of a model to the constants of the database."""
     if signature.constants is database.constants:
         return goal
     terms, intern = signature.constants.terms, database.constants.intern
@@ -72,7 +72,7 @@ def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
 
 
 def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -> NDArray[np.int64]:
-    """For each example of a database the number of the leaf it falls in, counted from *yes* to *no*."""
+    """Return the number of the leaf that each example reaches, counted from *yes* to *no*."""
     questions = Questions(tree.signature, tree.goals, database, step_limit=step_limit)
     numbers = {id(leaf): number for number, leaf in enumerate(tree.root.leaves())}
     result = np.full(database.n_examples, -1, np.int64)

@@ -1,4 +1,4 @@
-"""Trees as TILDE prints them: the compact notation, and the same as a Prolog decision list."""
+"""Print trees like TILDE: in the compact notation and as a Prolog decision list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def letters() -> Iterator[str]:
 
 
 class _Names:
-    """Names of the variables in scope; a new one gets the next letter of the whole tree."""
+    """Names of the variables in scope; a new variable gets the next unused letter of the tree."""
 
     def __init__(self, free: Iterator[str], *, mark_new: bool) -> None:
         self.free = free
@@ -34,7 +34,7 @@ class _Names:
         self.known: dict[int, str] = {}
 
     def below(self) -> _Names:
-        """Return the scope of a *yes* branch; the letters go on."""
+        """Return the scope of a *yes* branch, which continues the letters."""
         scope = _Names(self.free, mark_new=self.mark_new)
         scope.known = dict(self.known)
         return scope
@@ -60,7 +60,7 @@ def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
 
 
 def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> str:
-    """Write goals; an attribute is bound where it is first used, and a table's value may be no number."""
+    """Write goals. Attributes are bound at their first use; comparisons check that a value is a number."""
     first, last = signature.n_keys, signature.n_keys + len(signature.attributes)
     texts = []
     for goal in goals:
@@ -76,7 +76,7 @@ def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> 
 
 
 def query_text(goals: Iterable[Goal], signature: Signature) -> str:
-    """Write a conjunction as Prolog does."""
+    """Write a conjunction in Prolog syntax."""
     return _conjunction(goals, signature, _clause_names(signature))
 
 
@@ -92,7 +92,7 @@ def _leaf_text(node: Node, tree: RelationalTree) -> str:
 
 
 def compact(tree: RelationalTree) -> str:
-    """Write TILDE's compact notation: variables lettered in preorder, ``-`` where one is new."""
+    """Write TILDE's compact notation: letters in preorder, ``-`` before a new variable."""
     signature = tree.signature
     names = _Names(letters(), mark_new=True)
     lines = []
@@ -141,7 +141,7 @@ def clause(
     *,
     cut: bool = True,
 ) -> str:
-    """Write what leads to a leaf as a Prolog clause, and how many examples it covers in a second line."""
+    """Write the path to a leaf as a Prolog clause, with the number of covered examples on a second line."""
     if classes:
         value = f"[{term_text(classes[int(leaf.prediction)])}]"
         correct, n = leaf.statistics[int(leaf.prediction)], sum(leaf.statistics)

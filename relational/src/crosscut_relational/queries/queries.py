@@ -1,4 +1,4 @@
-"""Queries on a database: its facts, and the truth of queries per example, each computed once."""
+"""Facts of a database in the core, and the truth of queries per example, computed once."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def bits(members: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def members(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
-    """Return the set of examples that words of 64 bits stand for."""
+    """Return the set of examples in words of 64 bits."""
     return np.unpackbits(words.view(np.uint8), count=n, bitorder="little").astype(bool)
 
 
@@ -99,7 +99,7 @@ class Facts:
 
     @classmethod
     def of(cls, database: Database, language: Language) -> Facts:
-        """Return the facts as a language speaks of them."""
+        """Return the facts with the keys and roots of a language."""
         return cls(database, language.root, language.attributes)
 
     @property
@@ -124,7 +124,7 @@ class Facts:
         return number
 
     def literal(self, goal: Goal, n_fixed: int) -> CoreLiteral:
-        """Return a goal as the core takes it; its first `n_fixed` variables are fixed."""
+        """Encode a goal for the core; its first `n_fixed` variables are fixed."""
         args = [
             term(CONSTANT, ~a) if a < 0 else term(FIXED, a) if a < n_fixed else term(VARIABLE, a - n_fixed)
             for a in goal.args
@@ -156,8 +156,8 @@ def _attribute_columns(
 ) -> tuple[list[NDArray[np.int32]], NDArray[np.float64]]:
     """Return the constants of the attributes, and the numbers of all constants.
 
-    Numbers that had to be computed are constants that only the core knows. Attributes that are not among
-    those `used`, by the numbers of their variables, are not computed.
+    Computed numbers become constants that only the core knows. Only attributes whose variables are in
+    `used` are computed.
     """
     values = AttributeValues(database)
     columns = []
@@ -229,9 +229,9 @@ class Queries:
     facts : Facts
         The database.
     language : Language, optional
-        What tests are made of; needed for candidates only.
+        The language of tests; needed for candidates only.
     step_limit : int
-        Maximum number of steps (facts looked at) for one query and example. A query that takes more
+        Maximum number of steps (facts examined) per query and example. A query that takes more
         counts as false there, and is listed in `limit_hits`.
     order : int array of shape (n_examples,), optional
         Bit ``i`` of a set of examples is example ``order[i]`` of the database; by default example ``i``.
@@ -268,7 +268,7 @@ class Queries:
 
     @property
     def limit_hits(self) -> list[tuple[int, int]]:
-        """(component, example) pairs for which the search was given up."""
+        """(component, example) pairs for which the search exceeded the step limit."""
         return self.store.limit_hits
 
     def goals(self, component: int) -> tuple[Goal, ...]:
@@ -288,7 +288,7 @@ class Queries:
         return self.store.extend([], literals, [ANY_TYPE] * n)[0]
 
     def _encode(self, language: Language) -> CoreLanguage:
-        """Return the language as the core takes it."""
+        """Encode the language for the core."""
         types = [self._type(name, language) for name in language.root_types]
         fixed_types = [ANY_TYPE] * self.facts.n_fixed
         for number, each in enumerate(self.facts.attributes, len(self.facts.database.keys)):
@@ -319,7 +319,7 @@ class Queries:
         )
 
     def _attribute_type(self, attribute: Attribute) -> object:
-        """Return the type of a row's key; other values are no inputs of literals."""
+        """Return the type of a row's key; other values cannot be inputs of literals."""
         relation = self.facts.database.relations.get(attribute.steps[-1].predicate)
         is_link = attribute.kind == "link" and relation is not None and attribute.column is not None
         return relation.types[attribute.column] if is_link else UNUSED  # type: ignore[union-attr,index]
@@ -371,4 +371,4 @@ class Queries:
             case Var(mark, name):
                 return MARKS[mark], slots.setdefault(name, len(slots)), type_number, 0
             case _:
-                raise TypeError(f"{argument} was not resolved; use resolve")
+                raise TypeError(f"{argument} is not resolved; use `resolve` first")

@@ -1,4 +1,4 @@
-"""Paths of tests, and the candidates that may be added to them (made in ``cpp/relational/refine.cpp``)."""
+"""Paths of tests and the candidates that extend them (the core: ``relational/cpp/refine.cpp``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Test:
     goals : tuple of Goal
         Its literals over the path's variables: the fixed ones, then those of earlier tests, then new ones.
     query : int
-        Number of the part of the query that they are in: where the path holds, the test does if this does.
+        Number of the query's part that contains them. Where the path holds, the test holds if this part does.
     path : Path
         The path with the test.
     """
@@ -48,7 +48,7 @@ class Path:
 
     @classmethod
     def root(cls, queries: Queries) -> Path:
-        """Return the path of no tests: the root goals of the language, most often none."""
+        """Return the path without tests: the root goals of the language, if any."""
         facts = queries.facts
         if not facts.root:
             return cls()
@@ -63,7 +63,7 @@ class Path:
         return [newest - i for _, i in sorted((place, i) for i, place in enumerate(self.variables))]
 
     def candidates(self, queries: Queries) -> _core.Candidates:
-        """Return the tests that may be added; ``candidates.queries`` are their queries."""
+        """Return the candidate tests; ``candidates.queries`` are their queries."""
         return queries.store.candidates(list(self.components))
 
     def extend(self, queries: Queries, candidates: _core.Candidates, number: int) -> Test:

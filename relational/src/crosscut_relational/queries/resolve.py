@@ -1,4 +1,4 @@
-"""Resolving a bias against a database: checks, choices of constants, keys made explicit."""
+"""Resolve a bias against a database: check it, choose constants and make keys explicit."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
-    """Return the modes checked against a database, constants chosen and numbered, keys made explicit.
+    """Return the language: checked modes with numbered constants and explicit keys.
 
-    Trees try every cut of a numeric attribute. With `cuts`, a few are modes, for learners that do not.
+    Trees try every cut of a numeric attribute. With `cuts`, a few thresholds become modes, for rules.
     """
     resolver = _Resolver(bias, database)
     modes = [
@@ -74,9 +74,9 @@ def _cuts(bias: Bias, database: Database) -> Iterator[Mode]:
     for number, each in enumerate(bias.attributes, len(database.keys)):
         if each.is_number:
             numbers = values.numbers(each)
-            found = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
+            cuts = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
             for comparison in ("=<", ">"):
-                yield Mode((Literal(comparison, (Key(number), Choice(found))),))
+                yield Mode((Literal(comparison, (Key(number), Choice(cuts))),))
 
 
 class _Resolver:
@@ -113,7 +113,7 @@ class _Resolver:
             yield tuple(replace(literal, args=args) for literal, args in zip(located, chosen, strict=True))
 
     def located(self, literal: Literal) -> Literal:
-        """Return the literal with its key, after checks that the database and the types know it."""
+        """Return the literal with its key, after checking it against the database and the types."""
         written = literal.predicate
         name = ALIASES.get(literal.name, literal.name)
         literal = replace(literal, name=name)
@@ -139,7 +139,7 @@ class _Resolver:
         return literal
 
     def takes_key(self, name: str, arity: int) -> bool:
-        """Whether a literal written without key is about the example."""
+        """Whether a literal written without a key is about the example."""
         relation = self.database.relations.get((name, arity + 1))
         if relation is not None:
             return relation.keyed
@@ -155,7 +155,7 @@ class _Resolver:
                 if isinstance(argument, Var) and argument.mark == "-":
                     raise BiasError(
                         f"argument {position + 1} of {rule.indicator} must be bound before the test "
-                        f"({rule.text}); write +, a constant or # instead of -"
+                        f"({rule.text}); use +, a constant or # instead of -"
                     )
         if rule is not None or predicate in database.relations or predicate in self.missing:
             return
@@ -168,7 +168,7 @@ class _Resolver:
                 f"a mode uses {literal.name}/{literal.arity - hidden}, but the database has {known}"
             )
         warnings.warn(
-            f"a mode uses {literal.name}/{literal.arity - hidden}, which has no facts and no rules: "
+            f"a mode uses {literal.name}/{literal.arity - hidden}, which has no facts and no rules; "
             "it is false for every example",
             UserWarning,
             stacklevel=7,
@@ -201,13 +201,13 @@ class _Resolver:
         if relation is not None:
             return [Const(database.constants.terms[each], int(each)) for each in relation.distinct(column)]
         wanted = self.types.get(literal.predicate, (None,) * literal.arity)[column]
-        found = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
-        if not found and literal.predicate not in self.missing:
+        constants = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
+        if not constants and literal.predicate not in self.missing:
             raise BiasError(
                 f"# in {literal}: no stored relation has an argument of type {wanted} to take constants "
                 "from; list them as #[a,b,...]"
             )
-        return [Const(database.constants.terms[each], each) for each in found]
+        return [Const(database.constants.terms[each], each) for each in constants]
 
     def template(self, literal: Literal) -> Literal:
         """Return a template's literal, its constants numbered."""

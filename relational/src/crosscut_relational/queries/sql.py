@@ -76,12 +76,10 @@ class _Writer:
             raise ValueError(f"dialect is {dialect!r}; it must be one of {', '.join(DIALECTS)}")
         target = next((each for each in signature.columns if each[0] == signature.target_name), None)
         if target is None:
-            raise ValueError(
-                "the model is not about tables, so there is nothing to ask an SQL database; use to_prolog"
-            )
+            raise ValueError("the model does not use tables, so it has no SQL form; use to_prolog")
         if _own(signature.columns[target]).name == ROW_NUMBER:
             raise ValueError(
-                f"the table {target[0]} has no key, so a query could not name its rows; make the database "
+                f"the table {target[0]} has no key, so a query cannot identify its rows; build the database "
                 f"with keys={{{target[0]!r}: ...}}"
             )
         self.signature, self.dialect, self.target = signature, dialect, target
@@ -103,7 +101,7 @@ class _Writer:
         return "'" + str(value).replace("'", "''") + "'"
 
     def column(self, alias: str, column: Column) -> str:
-        """Return a column; one that stands for a key of several columns is made of them."""
+        """Return a column; a composite key is built from its columns."""
         parts = column.parts
         if len(parts) == 1:
             return f"{alias}.{quoted(parts[0])}"
@@ -114,7 +112,7 @@ class _Writer:
         )
 
     def moment(self, expression: str) -> str:
-        """Return a date as a number of days or a timestamp that can be compared with others."""
+        """Return a date as a number of days, or as a timestamp that can be compared."""
         return f"julianday({expression})" if self.dialect == "sqlite" else f"CAST({expression} AS TIMESTAMP)"
 
     def compare(self, expression: str, sign: str, value: Constant, kind: str) -> str:
@@ -132,7 +130,7 @@ class _Writer:
         return f"{expression} = {self.constant(value)}"
 
     def holds(self, test: tuple[Goal, ...], path: tuple[Goal, ...]) -> str:
-        """Return a test's condition: the part of the path's query that it is in."""
+        """Return a test's condition: the part of the path's query that contains it."""
         first, last = self.signature.n_keys, self.signature.n_keys + len(self.signature.attributes)
         if len(test) == 1 and test[0].is_comparison and first <= test[0].args[0] < last:
             attribute = self.signature.attributes[test[0].args[0] - first]
@@ -147,22 +145,22 @@ class _Writer:
         chosen = set(test)
         for _ in path:
             for goal in path:
-                own = {a for a in goal.args if a >= fixed}
-                if own & reached:
+                objects = {a for a in goal.args if a >= fixed}
+                if objects & reached:
                     chosen.add(goal)
-                    reached |= own
+                    reached |= objects
         return [goal for goal in dict.fromkeys(path) if goal in chosen]
 
     def exists(self, goals: list[Goal]) -> str:
-        """Return that there are rows for all goals, each with one alias: by its table and key."""
+        """Return an EXISTS condition for all goals; a row gets one alias, by its table and key."""
         aliases: dict[tuple[str, int, int], str] = {}
         places: dict[int, list[tuple[str, Column]]] = {}
         conditions: list[str] = []
         for goal in goals:
             if goal.is_comparison or goal.negated:
                 continue
-            own = next(a for a, column in self.arguments(goal) if column.kind == "key")
-            alias = aliases.setdefault((goal.name, len(goal.args), own), f"r{len(aliases) + 1}")
+            key = next(a for a, column in self.arguments(goal) if column.kind == "key")
+            alias = aliases.setdefault((goal.name, len(goal.args), key), f"r{len(aliases) + 1}")
             conditions += self.constants_of(goal, alias)
             for argument, column in self.arguments(goal):
                 if argument >= 0 and (alias, column) not in places.setdefault(argument, []):
@@ -190,7 +188,7 @@ class _Writer:
     def arguments(self, goal: Goal) -> list[tuple[int, Column]]:
         columns = self.signature.columns.get((goal.name, len(goal.args)))
         if columns is None:
-            raise ValueError(f"{goal.name}/{len(goal.args)} is not a table that SQL could ask about")
+            raise ValueError(f"{goal.name}/{len(goal.args)} is not a table, so it has no SQL form")
         return list(zip(goal.args, columns, strict=True))
 
     def constants_of(self, goal: Goal, alias: str) -> list[str]:
@@ -202,7 +200,7 @@ class _Writer:
         ]
 
     def same_as_fixed(self, argument: int, alias: str, column: Column) -> list[str]:
-        """Return that a column names the example, or a row it refers to, if its variable does."""
+        """Return a condition that a column refers to the example, or to a row that the example refers to."""
         if 0 <= argument < self.signature.n_keys:
             return [self.equal(("t", _own(self.signature.columns[self.target])), (alias, column))]
         if not self.signature.n_keys <= argument < self.signature.n_fixed:
@@ -218,7 +216,7 @@ class _Writer:
         return [f"{self.column(alias, column)} = {expression}"]
 
     def equal(self, one: tuple[str, Column], other: tuple[str, Column]) -> str:
-        """Return that two columns name the same row; a link may name it by another column than its key."""
+        """Return a condition that two columns refer to the same row; links need not use the key."""
         (alias, left), (also, right) = one, other
         if right.kind == "key" and left.refers_to:
             right = left.referred
@@ -230,16 +228,18 @@ class _Writer:
         return f"{self.column(alias, left)} = {self.column(also, right)}"
 
     def key_of(self, expression: str, link: Column) -> str:
-        """Return the key of the row that a link names."""
+        """Return the key of the row that a link refers to."""
         if not link.refers_to:
             return expression
-        own = next((each for (name, _), each in self.signature.columns.items() if name == link.table), None)
-        if own is None or link.table is None:
+        columns = next(
+            (each for (name, _), each in self.signature.columns.items() if name == link.table), None
+        )
+        if columns is None or link.table is None:
             raise ValueError(
-                f"{link.name} names rows by {link.refers_to}, and the model file, of an earlier version, "
-                "does not say of which table; learn the model again"
+                f"{link.name} refers to {link.refers_to}, but the model file, of an earlier version, does "
+                "not name the table; train the model again"
             )
-        key, named = self.column("k", _own(own)), self.column("k", link.referred)
+        key, named = self.column("k", _own(columns)), self.column("k", link.referred)
         return f"({_select(key, f'{quoted(link.table)} AS k', [f'{named} = {expression}'])})"
 
     def attribute(self, attribute: Attribute) -> str:

@@ -1,4 +1,4 @@
-"""Rules that cannot be written in place of a call, stored as relations over the constants they may get."""
+"""Rules that cannot be inlined, stored as relations over the constants that they can be called with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_DOMAIN = 5_000_000
 
 
 class StoredRules:
-    """Adds relations to a database for what a bias asks of its rules."""
+    """Adds relations to a database for the rules that a bias uses."""
 
     def __init__(self, bias: Bias, database: Database) -> None:
         self.bias = bias
@@ -41,7 +41,7 @@ class StoredRules:
         self.database.relations["member", 2] = Relation("member", derivation.facts["member", 2], (None, None))
 
     def store(self, rule: Rule) -> None:
-        """Make a rule that cannot be written in place a relation over the constants its inputs can take."""
+        """Store a rule that cannot be inlined as a relation over the constants of its inputs."""
         if rule in self.stored:
             return
         self.stored.append(rule)
@@ -52,25 +52,25 @@ class StoredRules:
         """Return the constants that the bias can put in one argument of a rule."""
         used = [literal for mode in self.bias.modes for literal in mode.literals]
         used += [literal for each in self.bias.lookahead for literal in each.then]
-        found: dict[int, None] = {}
+        order: dict[int, None] = {}
         for literal in used:
             if (literal.name, literal.arity) == (rule.name, rule.arity):
                 argument = literal.args[position]
                 if isinstance(argument, Const):
-                    found[self.database.constants.intern(argument.value)] = None
+                    order[self.database.constants.intern(argument.value)] = None
                 elif isinstance(argument, Choice) and argument.values is not None:
-                    found |= dict.fromkeys(self.database.constants.intern(value) for value in argument.values)
+                    order |= dict.fromkeys(self.database.constants.intern(value) for value in argument.values)
                 else:
                     wanted = self.bias.types.get((rule.name, rule.arity), (None,) * rule.arity)[position]
-                    found |= dict.fromkeys(self.constants_of(wanted))
-        return np.array(list(found), np.int32)
+                    order |= dict.fromkeys(self.constants_of(wanted))
+        return np.array(list(order), np.int32)
 
     def constants_of(self, wanted: str | TypeVariable | None) -> list[int]:
         """Return the constants in columns of a type; all there are if it is not a named one."""
         database = self.database
         if not isinstance(wanted, str):
             return list(range(len(database.constants)))
-        found: dict[int, None] = {}
+        order: dict[int, None] = {}
         for predicate, types in self.bias.types.items():
             offset = 0
             stored = database.relations.get(predicate)
@@ -79,8 +79,8 @@ class StoredRules:
             if stored is not None and predicate not in database.rules:
                 for position, name in enumerate(types):
                     if name == wanted:
-                        found |= dict.fromkeys(stored.distinct(position + offset).tolist())
-        return list(found)
+                        order |= dict.fromkeys(stored.distinct(position + offset).tolist())
+        return list(order)
 
 
 def evaluated(rule: Rule, database: Database, domains: dict[int, NDArray[np.int32]]) -> Relation:
@@ -88,8 +88,8 @@ def evaluated(rule: Rule, database: Database, domains: dict[int, NDArray[np.int3
     size = math.prod(map(len, domains.values()))
     if size > MAX_DOMAIN:
         raise BiasError(
-            f"{rule.indicator} ({rule.text}) would have to be evaluated on {size} combinations of "
-            f"constants, more than {MAX_DOMAIN}; declare narrower types or list its constants"
+            f"{rule.indicator} ({rule.text}) needs {size} combinations of constants, more than "
+            f"{MAX_DOMAIN}; declare narrower types or list its constants"
         )
     grid = np.stack([column.ravel() for column in np.meshgrid(*domains.values(), indexing="ij")])
     derived = Derivation.of(database).solutions((rule.name, rule.arity), grid, list(domains))
@@ -99,9 +99,9 @@ def evaluated(rule: Rule, database: Database, domains: dict[int, NDArray[np.int3
 
 
 def with_stored_rules(database: Database, goals: Collection[Goal]) -> Database:
-    """Return a database in which the rules of some goals are relations, if they are no literals.
+    """Return a database in which rules of the goals that cannot be inlined are relations.
 
-    A variable takes the constants of the columns it is in; one that is in none may be any.
+    A variable ranges over the constants of its columns, or over all constants if it is in none.
     """
     asked: dict[tuple[str, int], list[Goal]] = {}
     columns: dict[int, list[NDArray[np.int32]]] = {i: [row] for i, row in enumerate(database.keys)}

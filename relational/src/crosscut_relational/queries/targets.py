@@ -1,4 +1,4 @@
-"""What is learnt, classes or numbers, as the core takes it."""
+"""The target, classes or numbers, in the form of the core."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Classes:
         store.set_classes(self.codes, len(self.classes), folds)
 
     def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
-        """Return a node's statistics and prediction as the user sees them."""
+        """Return the statistics and prediction of a node in the form that users see."""
         return tuple(statistics), prediction
 
 
 class Numbers:
-    """A numeric target: exact digits, so that sums over a task's examples depend on nothing else."""
+    """A numeric target, as exact digits: sums over a task's examples are not rounded."""
 
     classes: tuple[Constant, ...] = ()
 
@@ -41,7 +41,7 @@ class Numbers:
         from scipy.special import fdtri
 
         if not np.isfinite(values).all():
-            raise ValueError("the target has values that are missing or infinite; leave those examples out")
+            raise ValueError("the target has missing or infinite values; drop those examples")
         # doubles add 52 bits without rounding
         self.grid = ExactGrid.of(len(values), Bits.of_weights(None), Bits.of(values), bits=52)
         self.digits = self.grid.digits(values, None, len(values)).astype(np.float64)

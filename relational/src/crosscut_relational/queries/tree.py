@@ -68,7 +68,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Signature:
-    """What the numbers in a tree's tests stand for.
+    """The meaning of the numbers in a tree's tests.
 
     Attributes
     ----------
@@ -113,14 +113,14 @@ class Signature:
 
 @dataclass(frozen=True)
 class RelationalTree:
-    """A grown relational tree; as text it is in the words of the schema, or TILDE's compact notation.
+    """A grown relational tree. Its text uses the words of the schema, or TILDE's compact notation.
 
     Attributes
     ----------
     root : Node
         The first node.
     signature : Signature
-        What the numbers in tests stand for.
+        The meaning of the numbers in tests.
     classes : tuple
         Class names in the order of the statistics; empty for regression.
     """
@@ -141,7 +141,7 @@ class RelationalTree:
         return compact(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as nested dicts: its tests in words and as Prolog, and what the branches hold."""
+        """Return the tree as nested dicts, with tests as text and as Prolog."""
         from crosscut_relational.queries.words import tree_data
 
         return tree_data(self)

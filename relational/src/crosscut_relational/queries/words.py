@@ -31,7 +31,7 @@ class Words:
         self.last = signature.n_keys + len(signature.attributes)
 
     def test(self, goals: Sequence[Goal], scope: Scope) -> tuple[str, Scope]:
-        """Return a test in words, else as Prolog, and the rows that may be spoken of where it holds."""
+        """Return a test as text, or as Prolog, and the rows that its *yes* branch can mention."""
         if len(goals) == 1 and goals[0].is_comparison:
             text = self._attribute_test(goals[0])
         else:
@@ -65,7 +65,7 @@ class Words:
         return f"{attribute_text(attribute, columns)} {sign} {self._constant(right, attribute.kind)}"
 
     def _rows(self, goals: Sequence[Goal], scope: Scope) -> tuple[str, Scope]:
-        """Return what is asked about rows of tables; nothing if that cannot be said in words."""
+        """Return the text of a test of linked rows, or "" if it has no simple wording."""
         compared: dict[int, list[Goal]] = {}
         rows = [goal for goal in goals if not goal.is_comparison]
         for goal in goals:
@@ -81,18 +81,18 @@ class Words:
         for goal in rows:
             columns = self.signature.columns[goal.name, len(goal.args)]
             label = goal.name if goal.negated else _label(goal.name, known)
-            own = next(a for a, column in zip(goal.args, columns, strict=True) if column.kind == "key")
-            if own < self.signature.n_keys and not goal.negated:  # the example itself
+            key = next(a for a, column in zip(goal.args, columns, strict=True) if column.kind == "key")
+            if key < self.signature.n_keys and not goal.negated:  # the example itself
                 place, prefix = len(phrases), ""
                 phrases.append(("", []))
-            elif self.first <= own < self.last and not goal.negated:  # a row that the example refers to
-                place, prefix = len(phrases), f"{self._link(own)}."
+            elif self.first <= key < self.last and not goal.negated:  # a row that the example refers to
+                place, prefix = len(phrases), f"{self._link(key)}."
                 phrases.append(("", []))
-            elif own in scope:
+            elif key in scope:
                 place, prefix = len(phrases), ""
-                phrases.append((f"that {scope[own]} has", []))
-            elif own in inside:
-                place, prefix = inside[own]
+                phrases.append((f"that {scope[key]} has", []))
+            elif key in inside:
+                place, prefix = inside[key]
                 prefix += "."
             else:
                 place, prefix = len(phrases), ""
@@ -111,16 +111,16 @@ class Words:
                     link = column.name.removesuffix("_id").removesuffix("id") or column.name
                     inside[argument] = place, f"{prefix}{link}"
                     known.setdefault(argument, link)
-            if own >= self.signature.n_fixed:
-                inside.setdefault(own, (place, label))
-                known.setdefault(own, label)
-        said = []
+            if key >= self.signature.n_fixed:
+                inside.setdefault(key, (place, label))
+                known.setdefault(key, label)
+        sentences = []
         for begin, conditions in phrases:
             between = "" if not begin else " " if begin.endswith(" has") else " with "
-            said.append(begin + (between + " and ".join(conditions) if conditions else ""))
+            sentences.append(begin + (between + " and ".join(conditions) if conditions else ""))
         if any(goal.negated for goal in rows):
             known = scope
-        return " and ".join(said), known
+        return " and ".join(sentences), known
 
     def _holder(self, goal: Goal, scope: Scope, inside: dict[int, tuple[int, str]]) -> str:
         """Return whose row it is, unless it is the example's."""
@@ -170,7 +170,7 @@ def tree_in_words(tree: RelationalTree) -> str:
 
 
 def tree_data(tree: RelationalTree) -> dict[str, Any]:
-    """Return a tree as nested dicts: tests in words and as Prolog, and what the branches hold."""
+    """Return a tree as nested dicts, with tests as text and as Prolog."""
     words = Words(tree.signature)
 
     def data(node: Node, scope: Scope, path: tuple[Goal, ...]) -> dict[str, Any]:

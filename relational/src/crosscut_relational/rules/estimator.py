@@ -38,31 +38,31 @@ if TYPE_CHECKING:
 class RelationalRuleClassifier(RuleEstimator):
     """First-order rules (FOIL-style) with their cross-validation.
 
-    Conditions are the tests of relational trees: conjunctions of literals that may share variables with the
-    conditions before them. Their truth is computed once for the final rules and those of all folds.
+    Conditions are the tests of relational trees: conjunctions of literals that may share variables with
+    earlier conditions. Their truth is computed once for the final rules and the rules of all folds.
 
     Parameters
     ----------
     bias : Bias, optional
-        The language of conditions. By default it is made from the database's tables and their links
-        (`Bias.from_schema`).
+        The language of conditions; by default `Bias.from_schema`.
     strategy : {"ripper", "cn2"}
-        "ripper" grows by FOIL's gain, prunes and stops by description length; "cn2" covers with a beam.
+        "ripper" grows rules by FOIL's gain, prunes them and stops by description length. "cn2" uses a beam
+        search.
     ordered, measure, m, beam_width, max_length, min_coverage, significance, optimization_passes
-        As for ``RuleClassifier``; examples take the place of rows.
+        As for ``RuleClassifier``, with examples instead of rows.
     cv : int, "marks", array-like or None
         As for ``RelationalTreeClassifier``.
     step_limit : int
-        Maximum number of facts looked at for one query and example.
+        Maximum number of facts examined per query and example.
     random_state : int
-        Chooses the examples RIPPER prunes on.
+        Seed for choosing the examples that RIPPER prunes on.
 
     Attributes
     ----------
     rules_ : RuleSet
         The final rules; conditions are tuples of goals.
     cv_rules_ : tuple of RuleSet
-        Those of the folds.
+        The rules of the folds.
     tree_ : RelationalTree
         The same decision list as a tree, whose *no* branches lead to the next rule.
     cv_predictions_, cv_probabilities_, cv_scores_, cv_score_, cv_standard_error_, rule_precision_
@@ -109,8 +109,8 @@ class RelationalRuleClassifier(RuleEstimator):
         y : None
             Ignored; the target is the database's.
         sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples, as for ``RuleClassifier``: only their ratios matter, and if all are
-            multiples of the smallest, an example stands for so many copies.
+            Weights of the examples, as for ``RuleClassifier``: only their ratios matter. If all are
+            multiples of the smallest weight, they count copies of examples.
         groups : array-like of shape (n_examples,), optional
             Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
         """
@@ -139,16 +139,16 @@ class RelationalRuleClassifier(RuleEstimator):
     def tree_(self) -> RelationalTree:
         """The final decision list as a tree."""
         if not self.rules_.ordered:
-            raise AttributeError("rules that vote are not a tree; a decision list is (ordered=True)")
+            raise AttributeError("tree_ needs a decision list (ordered=True); rules that vote are not a tree")
         return as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
-        """Return the class shares of the rules that decide each example of a database.
+        """Return the class probabilities of the examples of a database, from the rules that cover them.
 
         Parameters
         ----------
         database : Database
-            Examples with the facts the rules ask for.
+            Examples with the facts that the rules use.
         """
         questions = Questions(self._signature, self.goals(), database, step_limit=self.step_limit)
         held = np.empty((len(self.rules_), database.n_examples), bool)
@@ -163,7 +163,7 @@ class RelationalRuleClassifier(RuleEstimator):
         Parameters
         ----------
         database : Database
-            Examples with the facts the rules ask for.
+            Examples with the facts that the rules use.
         """
         values = self.predict_proba(database)
         return np.asarray(self.classes_[values.argmax(axis=1)])
@@ -191,7 +191,7 @@ class RelationalRuleClassifier(RuleEstimator):
 
     @property
     def wording_(self) -> FirstOrderWording:
-        """How the rules are put into words."""
+        """The wording of the rules."""
         return FirstOrderWording(self._signature, self.classes_)
 
     @property
@@ -202,7 +202,8 @@ class RelationalRuleClassifier(RuleEstimator):
     def to_prolog(self) -> str:
         """Write the final rules as Prolog clauses: a decision list with cuts, or clauses that vote.
 
-        Each is followed by the examples of its class among those it covers. The last clause is the default.
+        After each clause a comment gives the covered examples of its class and all covered examples. The
+        last clause is the default.
         """
         return self.wording_.prolog(self.rules_)
 
@@ -212,10 +213,12 @@ class RelationalRuleClassifier(RuleEstimator):
         Parameters
         ----------
         dialect : "duckdb", "sqlite" or "postgresql"
-            For which database.
+            The target database.
         """
         if not self.rules_.ordered:
-            raise ValueError("rules that vote are not written as SQL; a decision list is (ordered=True)")
+            raise ValueError(
+                "to_sql needs a decision list (ordered=True); rules that vote cannot be written as SQL"
+            )
         rules = ((rule.conditions, self.classes_[rule.code]) for rule in self.rules_.rules)
         return rules_query(rules, self.classes_[self.rules_.default.code], self._signature, dialect)
 

@@ -1,4 +1,4 @@
-"""Examples of a database as bit sets: the truth of queries, from the cache that relational trees use."""
+"""Examples of a database as bit sets, with the query cache of relational trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A rule on its way, of one request."""
+    """A partial rule of one request."""
 
     request: int
     path: Path
@@ -36,7 +36,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _Refinements:
-    """What may be added to a path, in the order of generation."""
+    """The candidates of a path, in the order of generation."""
 
     candidates: Any
     numbers: NDArray[np.int64]  # of the candidates
@@ -85,12 +85,12 @@ class RelationalExamples(Rows):
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """A number for each example that depends on its name only."""
+        """A number for each example that depends only on its name."""
         names = [self.queries.facts.database.example_text(example) for example in range(self.n_rows)]
         return np.array([zlib.crc32(name.encode()) for name in names], np.uint64)
 
     def n_conditions(self, rows: int) -> int:
-        """Return how many tests may start a rule; it is the same for any rows."""
+        """Return the number of tests that can start a rule; it does not depend on the rows."""
         del rows
         return len(self._refined((), self._root).queries)
 
@@ -103,7 +103,7 @@ class RelationalExamples(Rows):
         return self._refinements[conditions]
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[Conditions]:
-        """Search all requested rules; a test's truth is computed once for all that ask for it."""
+        """Search all requested rules; the truth of a test is computed once for all requests."""
         states = [
             _State(number, self._paths[request.start], (), request.rows)
             for number, request in enumerate(requests)
@@ -154,7 +154,7 @@ class RelationalExamples(Rows):
         together: dict[Conditions, list[_State]] = {}
         for state in states:
             together.setdefault(requests[state.request].start + state.conditions, []).append(state)
-        found: dict[int, list[tuple[float, float, int, int, _State, NDArray[np.uint64]]]] = {}
+        best_offers: dict[int, list[tuple[float, float, int, int, _State, NDArray[np.uint64]]]] = {}
         position = {id(state): i for i, state in enumerate(states)}
         for path, sharing in together.items():
             refined = self._refined(path, sharing[0].path)
@@ -165,12 +165,13 @@ class RelationalExamples(Rows):
                 union |= state.rows
             truth = self.queries.store.truth(refined.queries, self.words([union])[0])
             for state in sharing:
-                own = self._offers(requests[state.request], settings, state, truth)
-                found.setdefault(state.request, []).extend(
-                    (*offer[:2], position[id(state)], offer[2], state, truth[offer[2]]) for offer in own
+                state_offers = self._offers(requests[state.request], settings, state, truth)
+                best_offers.setdefault(state.request, []).extend(
+                    (*offer[:2], position[id(state)], offer[2], state, truth[offer[2]])
+                    for offer in state_offers
                 )
         result = []
-        for number, offers in found.items():
+        for number, offers in best_offers.items():
             offers.sort(key=lambda offer: offer[:4])
             kept: dict[int, None] = {}
             for worst, few, _, candidate, state, row in offers:
@@ -194,9 +195,9 @@ class RelationalExamples(Rows):
         self, request: Request, settings: Settings, state: _State, truth: NDArray[np.uint64]
     ) -> list[tuple[float, float, int]]:
         """Return the best candidates of a state as (-quality, -coverage, number)."""
-        own = self.words([state.rows & of_class for of_class in self.of_class])
+        class_words = self.words([state.rows & of_class for of_class in self.of_class])
         counts = np.zeros((len(truth), self.n_classes))
-        for code, line in enumerate(own):
+        for code, line in enumerate(class_words):
             for weight, plane in self._planes:
                 held = truth & (line if plane is None else line & plane)
                 counts[:, code] += weight * np.bitwise_count(held).sum(axis=1, dtype=np.int64)

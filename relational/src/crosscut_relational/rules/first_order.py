@@ -1,4 +1,4 @@
-"""Rules whose conditions are conjunctions of literals: as a tree, in words, and when two ask the same."""
+"""Rules whose conditions are conjunctions of literals: as a tree, as text, and compared up to names."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def as_tree(rules: RuleSet, signature: Signature, classes: tuple[Any, ...]) -> R
 
 
 class FirstOrderWording(Wording):
-    """Words for rules about the facts of a database."""
+    """The wording of rules about a database."""
 
     schema: Signature
     row = "example"
     between = ", "
 
     def conditions(self, rule: Rule) -> list[str]:
-        """Return what a rule asks, in the words of the schema or all together as literals."""
+        """Return the conditions of a rule, in the words of the schema or as one conjunction of literals."""
         if not self.schema.columns:
             return [body_text(goals_of(rule.conditions), self.schema)] if rule.conditions else []
         words, texts = Words(self.schema), []
@@ -61,13 +61,13 @@ class FirstOrderWording(Wording):
         return texts
 
     def label(self, rule: Rule) -> str:
-        """Return the class of a rule: a table's value as it is, else as Prolog writes it."""
+        """Return the class of a rule: the value of a table, otherwise in Prolog syntax."""
         name = self.classes[rule.code]
         return str(name) if self.schema.columns else term_text(name)
 
     @cached_property
     def _queries(self) -> Queries:
-        """The core's register of queries, which knows those that differ in names and order only."""
+        """The core's registry of queries; queries that differ only in names and order are equal."""
         nobody = np.empty((self.schema.n_fixed, 0), np.int32)
         return Queries(Facts(Database(constants=self.schema.constants, keys=nobody)))
 
@@ -81,8 +81,8 @@ class FirstOrderWording(Wording):
             return rule.code, None
         if not thresholds:
             asked = {g.renamed(lambda a: max(a, -1)) if g.name in _THRESHOLDS else g for g in asked}
-        own = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
-        numbers = {a: self.schema.n_fixed + i for i, a in enumerate(own)}
+        objects = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
+        numbers = {a: self.schema.n_fixed + i for i, a in enumerate(objects)}
         return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in asked)
 
     def prolog(self, rules: RuleSet) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crosscut.data.columns import cut_text, separates_days
-from crosscut.data.visible import short
+from crosscut.data.visible import short, visible
 from crosscut.forest.tree import decisions, predictions, shares
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class TreeRules(tuple[TreeRule, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        return "\n".join(str(rule) for rule in self)
+        return visible("\n".join(str(rule) for rule in self))
 
 
 def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Condition:
@@ -197,7 +197,7 @@ def export_text(
                 listed = ", ".join(f"{w:.{decimals}f}" for w in tree.value[node])
                 shown = f"weights: [{listed}] {shown}"
             lines.append(f"{indent}|--- {shown}")
-    return "\n".join(lines) + "\n"
+    return visible("\n".join(lines)) + "\n"
 
 
 def rules_of(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> TreeRules:

@@ -1,7 +1,7 @@
 // One task's node in a local table. Columns with many values have sorted lists of the node's rows.
-// What stands for columns with few values is the node's code: NoCode (they have lists, too),
-// BitCode (row_bits.hpp) or SumCode (value_sums.hpp). A local table has one kind of code, so that
-// it is a template parameter of all that follows.
+// Columns with few values have a code: BitCode (row_bits.hpp) for classes, SumCode (value_sums.hpp)
+// for regression, or NoCode if they have lists, too. All nodes of a local table have the same kind
+// of code, so it is a template parameter.
 #pragma once
 #include "local_table.hpp"
 
@@ -15,29 +15,29 @@ CC_INLINE void each_bit_of(const u64* bits, u32 words, F f) {
     for (u64 m = bits[i]; m; m &= m - 1) f(i * 64 + static_cast<u32>(__builtin_ctzll(m)));
 }
 
-// The columns of a node that have no lists, and are not known to be constant there. A code also has
-// Search<P>, whose run() finds the best test of a node with the running statistics P, and Split,
-// whose take() sends the node's rows where its test sends them.
+// A code: the columns of a node without lists that are not known to be constant. It also has
+// Search<P>, whose run() finds the best test with the running statistics P, and Split, whose take()
+// splits the rows of the node by its test.
 template <class Code>
 concept NodeCode = requires(Code code, const Code& same, u32 place, u32 n, int f) {
-  { code.n } -> std::same_as<int&>;  // columns...
-  // ...and their places among the coded columns of the table
+  { code.n } -> std::same_as<int&>;  // number of columns
+  // their places among the coded columns of the table
   { code.places[0] } -> std::same_as<u16&>;
-  { same.most() } -> std::same_as<int>;           // coded columns of the table
+  { same.most() } -> std::same_as<int>;           // number of coded columns of the table
   { same.feature(place) } -> std::same_as<int>;   // the column at a place
-  { same.n_values(place) } -> std::same_as<u32>;  // how many values it may have
-  { same.sparse(n) } -> std::same_as<bool>;       // does the code no longer pay for n rows?
+  { same.n_values(place) } -> std::same_as<u32>;  // the most values it may have
+  { same.sparse(n) } -> std::same_as<bool>;       // is another code faster for n rows?
 };
 
-// Its lists and its code are its own: they are split in place.
+// Lists and code belong to the node and are split in place.
 template <class Code>
-struct LoneNode {
+struct SingleNode {
   Node* node;
   u32 n;
-  RowSet set;  // of its rows
+  RowSet set;  // key of its rows
   Code code;
   int n_columns = 0;
-  int* columns = nullptr;  // with lists: those that are not constant here
+  int* columns = nullptr;  // columns with lists that are not constant here
   u32** lists = nullptr;
 
   bool constant() const { return !n_columns && !code.n; }
@@ -45,10 +45,10 @@ struct LoneNode {
     if constexpr (Code::kEntries) return code.entries;
     else return n_columns ? lists[0] : nullptr;
   }
-  // Without columns.
-  static LoneNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like,
-                        int most_columns, int most_coded) {
-    LoneNode x{node, n, set, like.without_columns(w, most_coded)};
+  // A node without columns, with room for them.
+  static SingleNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like,
+                          int most_columns, int most_coded) {
+    SingleNode x{node, n, set, like.without_columns(w, most_coded)};
     const auto most = static_cast<std::size_t>(most_columns + (Code::kEntries ? most_coded : 0));
     x.columns = w.scratch.take<int>(most);
     x.lists = w.scratch.take<u32*>(most);
@@ -56,41 +56,41 @@ struct LoneNode {
   }
 };
 
-// Rows of a node: entries, or what the code has instead.
+// The rows of a branch: list entries, or whatever the code has instead.
 template <class Code>
 struct Branch {
   u32 n;
-  const u32* entries;  // null where the code has the rows
+  const u32* entries;  // null if the code has the rows
   typename Code::Rows rows;
   template <class F>
   CC_INLINE void each(F f) const {
     if constexpr (Code::kEachRow) {
       rows.each(f);
     } else {
-      const u32* const from = entries;  // bytes that f writes might be these members
+      const u32* const from = entries;  // a copy, because what f writes might alias the members
       for (u32 i = 0, end = n; i < end; i++) f(from[i] & kRowMask);
     }
   }
 };
 
-// Where the rows go.
+// The branches of a node and its children.
 template <class Code>
-struct Parting {
+struct NodeSplit {
   u32 n;
   Branch<Code>* branch;
   Node* child;
 };
 
 template <class P>
-struct LoneSearch;
+struct SingleSearch;
 template <class Code>
-struct LoneTest;
+struct SingleSplit;
 
-// All columns have lists.
+// The code of tables in which all columns have lists.
 struct NoCode {
   template <class P>
-  using Search = LoneSearch<P>;
-  using Split = LoneTest<NoCode>;
+  using Search = SingleSearch<P>;
+  using Split = SingleSplit<NoCode>;
   template <class P>
   static constexpr bool kServes = true;
   static constexpr bool kEntries = false;

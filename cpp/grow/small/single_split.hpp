@@ -1,39 +1,40 @@
-// A lone task takes the test that was found for its node: where its rows go.
+// Splits the rows of a single task's node by the best test.
 #pragma once
 #include "grow/large/fork.hpp"
-#include "lone_node.hpp"
+#include "single_node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 template <class Code>
-struct LoneTest {
+struct SingleSplit {
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;
-  const LoneNode<Code>& x;
+  const SingleNode<Code>& x;
   const Best& best;
 
-  LoneTest(Worker& worker, const LocalTable& t, const Bundle& of, const LoneNode<Code>& node,
-           const Best& found)
-      : w(worker), table(t), bundle(of), x(node), best(found) {}
+  SingleSplit(Worker& worker, const LocalTable& t, const Bundle& of, const SingleNode<Code>& node,
+              const Best& best_test)
+      : w(worker), table(t), bundle(of), x(node), best(best_test) {}
 
-  // judged: its gain may be too small. False if the node stays a leaf.
-  bool take(bool judged, Parting<Code>& out) {
+  // check_gain: the gain may be below min_impurity_decrease. Returns false if the node stays a
+  // leaf.
+  bool take(bool check_gain, NodeSplit<Code>& out) {
     const int f = best.feature[0];
     const bool nominal = w.run.p.columns[f].nominal;
     int j = 0;
     while (x.columns[j] != f) j++;
-    return nominal || judged ? take_any(x.lists[j], judged, out) : take_list(f, x.lists[j], out);
+    return nominal || check_gain ? take_any(x.lists[j], out) : take_list(f, x.lists[j], out);
   }
 
-  bool take_list(int f, const u32* list, Parting<Code>& out) {
+  bool take_list(int f, const u32* list, NodeSplit<Code>& out) {
     const u64 phase = phase_of(best.key[0]);
     const u32 missing = table.columns[f].missing_rank;
     u32 present = x.n;
     while (list[present - 1] >> 16 == missing) present--;
-    const u32 n_left = static_cast<u32>(best.n_left[0]),
-              cut = phase == kMissingLeft ? n_left - (x.n - present) : n_left;
-    take_numeric(w, LoneRows{x.n, list, table}, *x.node, f, phase, best.n_left[0], best.left,
+    const u32 n_left = static_cast<u32>(best.n_left[0]);
+    const u32 cut = phase == kMissingLeft ? n_left - (x.n - present) : n_left;
+    take_numeric(w, SingleRows{x.n, list, table}, *x.node, f, phase, best.n_left[0], best.left,
                  list[cut - 1] >> 16, list[cut] >> 16);
     if (present < x.n && phase != kPresence) x.node->missing = phase != kMissingLeft;
     u32 *entries = w.scratch.take<u32>(x.n), *start = w.scratch.take<u32>(3);
@@ -45,10 +46,10 @@ struct LoneTest {
     start[0] = 0;
     start[1] = n_left;
     start[2] = x.n;
-    return part_into(2, entries, start, out);
+    return split_into(2, entries, start, out);
   }
-  // The entries of all branches, one after the other.
-  bool part_into(u32 n, const u32* entries, const u32* start, Parting<Code>& out) {
+  // entries: of all branches, one after the other; branch b starts at start[b].
+  bool split_into(u32 n, const u32* entries, const u32* start, NodeSplit<Code>& out) {
     out = {n, w.scratch.take<Branch<Code>>(n), x.node->children};
     u32 largest = 0;
     for (u32 b = 0; b < n; b++) {
@@ -59,7 +60,7 @@ struct LoneTest {
       const u32 words = x.code.all->words;
       u64* bits = x.code.all->no_rows(w, n);
       for (u32 b = 0; b < n; b++) out.branch[b].rows = {bits + b * words, x.code.all};
-      u64* rest = bits + largest * words;  // what the others leave
+      u64* rest = bits + largest * words;  // the rows of the largest branch: all others removed
       std::copy_n(x.code.rows, words, rest);
       for (u32 b = 0; b < n; b++) {
         if (b == largest) continue;
@@ -70,24 +71,10 @@ struct LoneTest {
     }
     return true;
   }
-  bool take_any(const u32* list, bool judged, Parting<Code>& out) {
-    const LoneRows own{x.n, list, table};
-    Forking<LoneRows> forking(w, bundle, own, best);
-    if (table.product && !w.run.weighted && !judged) {  // nominal
-      const u32 V = own.n_ranks(best.feature[0]);
-      double* sums = w.scratch.take<double>(2 * V);
-      i64* count = w.scratch.take<i64>(V);
-      std::fill_n(sums, 2 * V, 0.0);
-      std::fill_n(count, V, i64{0});
-      for (u32 i = 0; i < x.n; i++) {
-        sums[2 * (list[i] >> 16)] += table.product[own.at(i)];
-        count[list[i] >> 16]++;
-      }
-      for (u32 v = 0; v < V; v++) sums[2 * v + 1] = static_cast<double>(count[v]);
-      forking.take_nominal(0, V, sums, count);
-    } else {
-      forking.take_tests();
-    }
+  bool take_any(const u32* list, NodeSplit<Code>& out) {
+    const SingleRows rows{x.n, list, table};
+    Forking<SingleRows> forking(w, bundle, rows, best);
+    forking.take_tests();
     if (forking.leaves) return false;
     const Test& test = forking.tests[0];
     const auto n = static_cast<u32>(test.n_branches);
@@ -96,11 +83,11 @@ struct LoneTest {
     for (u32 i = 0; i < x.n; i++) start[test.branch(list[i] >> 16) + 2]++;
     for (u32 b = 0; b < n; b++) start[b + 2] += start[b + 1];
     for (u32 i = 0; i < x.n; i++) entries[start[test.branch(list[i] >> 16) + 1]++] = list[i];
-    u32 kept = 0;  // branches that have rows: those of the node
+    u32 kept = 0;  // the node has only the branches with rows
     for (u32 b = 0; b < n; b++)
       if (start[b] < start[b + 1]) start[kept++] = start[b];
     start[kept] = x.n;
-    return part_into(kept, entries, start, out);
+    return split_into(kept, entries, start, out);
   }
 };
 
