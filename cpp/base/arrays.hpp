@@ -1,4 +1,4 @@
-// Arrays between Python and the core: what a binding takes, checks and gives back.
+// Arrays between Python and the core: arguments of bindings, their checks, and results.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -20,8 +20,8 @@ namespace crosscut {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// An array whose numbers stand where the processor wants them. Others, such as those of a packed
-// record, are copied, or refused if they are to be written to.
+// An array with aligned elements. Unaligned arguments, such as fields of a packed record, are
+// copied, or rejected if they are outputs.
 template <class Base>
 struct Aligned : Base {
   using Base::Base;
@@ -32,7 +32,7 @@ template <class T>
 using Array = Aligned<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 template <class T>
 using Matrix = Aligned<nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
-template <class T, std::size_t Dimensions = 1>  // written to: give it to the core as noconvert()
+template <class T, std::size_t Dimensions = 1>  // an output: declare the argument noconvert()
 using Output = Aligned<nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>>;
 
 using AnyMatrix = Aligned<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>;
@@ -73,7 +73,7 @@ void need_within(const Array<T>& numbers, std::int64_t low, std::int64_t high, c
   need(all_within(numbers.data(), numbers.size(), low, high), what);
 }
 
-// A struct that points into arrays of Python, and keeps them alive.
+// A struct that points into Python's arrays and keeps them alive.
 template <class Part>
 struct Held : Part {
   std::vector<nb::ndarray<nb::ro>> arrays;
@@ -86,7 +86,7 @@ struct Held : Part {
   }
 };
 
-// Calls use(Strided<T>) for a matrix of one of the types of numbers that are read as they are.
+// Calls use(Strided<T>) for a matrix of a type that is read without conversion.
 template <class Use>
 auto with_numbers(const AnyMatrix& m, Use&& use) {
   const auto as = [&]<class T>(T) {
@@ -102,7 +102,7 @@ auto with_numbers(const AnyMatrix& m, Use&& use) {
   return as(std::uint8_t{});
 }
 
-// Offsets of n parts of an array with `size` entries.
+// Checks the offsets of n parts of an array with `size` entries.
 inline void need_offsets(const Array<std::int64_t>& start, std::size_t n, std::size_t size,
                          const char* what) {
   need(start.size() == n + 1 && start.data()[0] == 0 &&
@@ -119,13 +119,14 @@ nb::ndarray<nb::numpy, T> give(std::unique_ptr<T[]> data,
   return nb::ndarray<nb::numpy, T>(raw, shape, owner);
 }
 
-template <class T, class Memory>  // width: of the lines of a matrix
+template <class T, class Memory>  // width > 0: the result is a matrix of this width
 nb::ndarray<nb::numpy, T> give(std::vector<T, Memory> from, std::size_t width = 0) {
-  from.reserve(1);  // an array without entries has an address, too
-  auto* own = new std::vector<T, Memory>(std::move(from));
-  nb::capsule owner(own, [](void* p) noexcept { delete static_cast<std::vector<T, Memory>*>(p); });
-  if (width) return nb::ndarray<nb::numpy, T>(own->data(), {own->size() / width, width}, owner);
-  return nb::ndarray<nb::numpy, T>(own->data(), {own->size()}, owner);
+  from.reserve(1);  // so that an empty array has an address
+  auto* owned = new std::vector<T, Memory>(std::move(from));
+  nb::capsule owner(owned,
+                    [](void* p) noexcept { delete static_cast<std::vector<T, Memory>*>(p); });
+  if (width) return nb::ndarray<nb::numpy, T>(owned->data(), {owned->size() / width, width}, owner);
+  return nb::ndarray<nb::numpy, T>(owned->data(), {owned->size()}, owner);
 }
 
 }  // namespace crosscut

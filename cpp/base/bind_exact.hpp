@@ -1,4 +1,5 @@
-// Grids of exact sums, as Python gives them: (unit, bits, number of digits) of each quantity.
+// Conversion and checks of Python's grids of exact sums: (unit, bits, number of digits) of each
+// quantity.
 #pragma once
 #include <nanobind/stl/tuple.h>
 
@@ -14,7 +15,7 @@ inline ExactRows grids_of(const nanobind::list& grids, std::size_t n) {
   for (std::size_t q = 0; q < n; q++) {
     const auto [unit, bits, n_digits] = nanobind::cast<std::tuple<int, int, int>>(grids[q]);
     need(bits >= 1 && bits <= 61 && n_digits >= 1 && n_digits <= 1 << 12,
-         "a grid has digits of 1 to 61 bits");
+         "digits of a grid must have 1 to 61 bits, and there must be 1 to 4096 of them");
     need(unit >= -(1 << 14) && unit <= 1 << 14,
          "a grid's unit must be within the cubes of all numbers");
     rows.grid[q] = {unit, bits, n_digits};
@@ -23,13 +24,13 @@ inline ExactRows grids_of(const nanobind::list& grids, std::size_t n) {
   return rows;
 }
 
-// Rows may add this many times to sums that have at most `bits` bits.
+// Returns how many rows can be added without sums exceeding `bits` bits.
 inline std::size_t most_rows(const ExactRows& rows, int bits) {
   return std::size_t{1} << std::max(
              0, bits - std::max({rows.grid[0].bits, rows.grid[1].bits, rows.grid[2].bits}));
 }
 
-// Digits as exact_digits makes them; NaN is none.
+// Checks that all digits are within the bits of their grids, which excludes NaN.
 template <class T>
 void need_digits(const Matrix<T>& digits, const ExactRows& rows) {
   const auto width = static_cast<std::size_t>(rows.width);
@@ -41,7 +42,7 @@ void need_digits(const Matrix<T>& digits, const ExactRows& rows) {
       for (std::size_t at = first; fit && at < digits.size(); at += width)
         fit = digits.data()[at] > -end && digits.data()[at] < end;
     }
-  need(fit, "digits must be those of the grids, for every row");
+  need(fit, "digits must be within the bits of the grids, for every row");
 }
 
 }  // namespace crosscut

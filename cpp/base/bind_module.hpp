@@ -1,6 +1,6 @@
-// What every compiled module offers: a C++ type error becomes Python's TypeError, and the
-// instruction set can be read and chosen. A module has its own copy of cpp/base, so the choice
-// holds for that module alone.
+// Bindings of every compiled module: C++ type errors become Python's TypeError, and the instruction
+// set can be queried and chosen. Each module has its own copy of cpp/base, so the choice applies to
+// that module only.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -18,7 +18,7 @@ inline void bind_module(nanobind::module_& m) {
     try {
       std::rethrow_exception(error);
     } catch (const std::bad_cast&) {  // an entry of a list or a dict
-      PyErr_SetString(PyExc_TypeError, "an argument has entries of another type than is wanted");
+      PyErr_SetString(PyExc_TypeError, "an argument has entries of the wrong type");
     }
   });
   m.def("simd_level", [] { return std::string(name_of(level())); });

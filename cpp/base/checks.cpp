@@ -1,4 +1,4 @@
-// Written so that the compiler can take several numbers at once.
+// Checks without early exit, so that the compiler can vectorise the loops.
 #include "base/checks.hpp"
 
 namespace crosscut {
@@ -13,9 +13,9 @@ bool within(const T* numbers, std::size_t n, std::int64_t low, std::int64_t high
 
 template <class T>
 std::uint32_t most(const T* numbers, std::size_t n) {
-  T found = 0;
-  for (std::size_t i = 0; i < n; i++) found = numbers[i] > found ? numbers[i] : found;
-  return found;
+  T result = 0;
+  for (std::size_t i = 0; i < n; i++) result = numbers[i] > result ? numbers[i] : result;
+  return result;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Checks of whole arrays, for the bindings (which are compiled for size).
+// Checks of whole arrays for the bindings. They are separate because bindings are compiled for
+// size.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace crosscut {
 bool all_within(const std::int32_t* numbers, std::size_t n, std::int64_t low, std::int64_t high);
 bool all_within(const std::int64_t* numbers, std::size_t n, std::int64_t low, std::int64_t high);
 
-// 0 if there is none.
+// The largest number; 0 for an empty array.
 std::uint32_t largest(const std::uint8_t* numbers, std::size_t n);
 std::uint32_t largest(const std::uint32_t* numbers, std::size_t n);
 

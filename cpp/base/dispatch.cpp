@@ -1,3 +1,4 @@
+// Detection and choice of the instruction set.
 #include "base/dispatch.hpp"
 
 #include <atomic>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr Level from_the_best[] = {Level::avx512, Level::avx2, Level::baseline};
 
-// Whether a level was built and runs on this machine.
+// Whether a level was built and this machine supports it.
 bool is_available(Level l) {
 #ifdef CROSSCUT_ONLY
   if (l != Level::CROSSCUT_ONLY) return false;
@@ -56,7 +57,7 @@ Level best_level() {
   for (Level l : from_the_best)
     if (is_available(l)) return l;
   throw std::runtime_error(
-      "crosscut was built for instructions that this machine lacks; build it with "
+      "crosscut was built for an instruction set that this machine lacks; build it with "
       "CROSSCUT_QUICK=OFF");
 }
 

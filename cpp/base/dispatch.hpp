@@ -1,5 +1,5 @@
-// Which build of a kernel runs: the best instruction set of this machine, or the one CROSSCUT_SIMD
-// names.
+// Choice among the builds of a kernel: the best instruction set of this machine, or the one that
+// the environment variable CROSSCUT_SIMD names.
 #pragma once
 #include <string>
 
@@ -7,18 +7,18 @@ namespace crosscut {
 
 enum class Level { baseline, avx2, avx512 };
 
-Level level();  // the level in force
-// the best level that was built and that this machine has
+Level level();  // the current level
+// the best level that was built and that this machine supports
 Level best_level();
-// throws std::invalid_argument for a level unknown or absent here
+// throws std::invalid_argument for an unknown or unavailable level
 void set_level(const std::string& name);
 const char* name_of(Level);
 
 }  // namespace crosscut
 
-// Calls FUNCTION of the namespace of the level in force: every kernel file defines it in namespace
+// Calls FUNCTION in the namespace of the current level: kernel files define it in namespace
 // crosscut::<level>.
-#ifdef CROSSCUT_ONLY  // the one level that was built
+#ifdef CROSSCUT_ONLY  // the only level that was built
 #define CROSSCUT_DISPATCH(FUNCTION, ...) (::crosscut::CROSSCUT_ONLY::FUNCTION(__VA_ARGS__))
 #define CROSSCUT_DECLARE(DECLARATION) \
   namespace crosscut::CROSSCUT_ONLY { \

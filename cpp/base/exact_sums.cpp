@@ -1,3 +1,8 @@
+// Values, ratios and variances of exact sums, each rounded once.
+//
+// Most sums fit in 128 bits, or their products in 256. For them, quotients are computed from the
+// leading bits: a quotient of at least 61 bits whose last bit also represents the remainder rounds
+// like the exact one. Numbers of any size take the slow path through Natural.
 #include "base/exact_sums.hpp"
 
 #include <bit>
@@ -18,7 +23,7 @@ void add_shifted(Natural& words, i64 v, int shift) {
   }
 }
 
-// v · 2^exponent
+// Returns v · 2^exponent; the fast path multiplies by a power of two that is built from its bits.
 double scaled(double v, int exponent) {
   const double size = v < 0 ? -v : v;
   if (exponent > -900 && exponent < 900 && size < 0x1p100 && size > 0x1p-100)
@@ -31,7 +36,8 @@ int leading_zeros(u128 v) {
   return high ? __builtin_clzll(high) : 64 + __builtin_clzll(static_cast<u64>(v));
 }
 
-// a / b · 2^exponent, rounded once. a: 128 bits, the first of them set, with `more` below.
+// Returns a / b · 2^exponent, rounded once. The first of the 128 bits of `a` is set; `more` tells
+// whether lower bits follow.
 double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
   const int shift = __builtin_clzll(b);
   b <<= shift;
@@ -41,15 +47,15 @@ double first_bits_ratio(u128 a, bool more, u64 b, int exponent) {
                   exponent + 1 + shift);
   more |= a & 3;
   a >>= 2;
-  // at least 61 bits, and no more than 63; all that follow are put into the last
+  // 61 to 63 bits; the last one also represents the remainder
   const u64 q = static_cast<u64>(a / b);
   more |= a != static_cast<u128>(q) * b;
   return scaled(static_cast<double>(static_cast<i64>(q | static_cast<u64>(more))),
                 exponent + 2 + shift);
 }
 
-// Doubles that hold a and b give their ratio rounded once, unless it is too small to be normal.
-bool is_held(u128 a, u64 b, int exponent) {
+// Whether doubles represent a and b, so that their quotient is rounded once and is normal.
+bool fits_doubles(u128 a, u64 b, int exponent) {
   return a >> 53 == 0 && b >> 53 == 0 && exponent > -900;
 }
 
@@ -58,17 +64,17 @@ double short_ratio(i128 a, u64 b, int exponent) {
   if (!(b & (b - 1)) && (b == 1 || exponent > -900))
     return scaled(static_cast<double>(a), exponent - __builtin_ctzll(b));
   const u128 size = a < 0 ? -static_cast<u128>(a) : static_cast<u128>(a);
-  if (is_held(size, b, exponent))
+  if (fits_doubles(size, b, exponent))
     return scaled(static_cast<double>(static_cast<i64>(a)) / static_cast<double>(b), exponent);
   const int shift = leading_zeros(size);
   const double value = first_bits_ratio(size << shift, false, b, exponent - shift);
   return a < 0 ? -value : value;
 }
 
-// (s·w − p²) / w² · 2^exponent; s: digits that are not negative.
+// Returns (s·w − p²) / w² · 2^exponent; the digits `s` are not negative.
 double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int exponent) {
-  // Of few rows, both products have less than 128 bits. A digit is less than w · 2^bits, so `room`
-  // is left for the highest one.
+  // For few rows, both products have less than 128 bits. A digit is less than w · 2^bits, which
+  // leaves `room` bits for the highest digit.
   const int below = (grid.n - 1) * grid.bits, of_w = 64 - __builtin_clzll(w),
             room = 126 - below - of_w;
   if (room > of_w && s[grid.n - 1] >> (room < 63 ? room : 63) == 0 && p < i128{1} << 62 &&
@@ -78,13 +84,13 @@ double short_variance(const DigitGrid& grid, const i64* s, i128 p, u64 w, int ex
     const i64 short_p = static_cast<i64>(p);
     const u128 small = sum * w - static_cast<u128>(static_cast<i128>(short_p) * short_p);
     if (!small) return 0;
-    if (is_held(small, w * w, exponent))
+    if (fits_doubles(small, w * w, exponent))
       return scaled(static_cast<double>(static_cast<i64>(small)) / static_cast<double>(w * w),
                     exponent);
     const int shift = leading_zeros(small);
     return first_bits_ratio(small << shift, false, w * w, exponent - shift);
   }
-  // Both products have less than 256 bits: two halves, low and high.
+  // Both products have less than 256 bits: a low and a high half.
   const auto word = [](u128 v, int i) { return static_cast<u128>(static_cast<u64>(v >> 64 * i)); };
   const u128 first =
       static_cast<u128>(s[0]) + (grid.n > 1 ? static_cast<u128>(s[1]) << grid.bits : 0);

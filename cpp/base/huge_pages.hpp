@@ -1,5 +1,4 @@
-// Large scratch memory in huge pages, where the system has them: fewer to clear, and fewer
-// addresses to translate.
+// Huge pages for large scratch memory on Linux: fewer page faults and fewer address translations.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace crosscut {
 
-// An invitation, not a demand: without effect where huge pages are off.
+// Advises the system to use huge pages; has no effect if they are off or the memory is small.
 static inline void invite_huge_pages([[maybe_unused]] void* memory,
                                      [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)

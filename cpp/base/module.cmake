@@ -1,5 +1,5 @@
-# Builds the compiled module _core of a distribution: crosscut's own, or one that takes this folder from crosscut.get_include().
-# A project sets options of single kernels (`<folder>_kernels_<file>_<level>_options`) before it includes this file.
+# Builds the compiled module _core of a distribution: crosscut's own, or one that finds this folder by crosscut.get_include().
+# A project can set options of single kernels (`<folder>_kernels_<file>_<level>_options`) before including this file.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -10,8 +10,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 option(CROSSCUT_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(CROSSCUT_WERROR "Treat compiler warnings as errors" OFF)
-option(CROSSCUT_ABLATION "Accelerations can be switched off one by one, to measure them" OFF)
-option(CROSSCUT_QUICK "Compile in half the time and optimise less; kernels for this machine's instruction set only" OFF)
+option(CROSSCUT_ABLATION "Allow switching off single accelerations, to measure them" OFF)
+option(CROSSCUT_QUICK "Compile faster with less optimisation, for this machine's instruction set only" OFF)
 
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module
              OPTIONAL_COMPONENTS Development.SABIModule)
@@ -19,19 +19,19 @@ find_package(nanobind CONFIG REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# Everything that decides a result is compiled without contraction or fast-math (docs/semantics.md).
+# No contraction or fast-math, because results must not depend on the instruction set (docs/semantics.md).
 add_library(crosscut_options INTERFACE)
 target_include_directories(crosscut_options INTERFACE ${CMAKE_SOURCE_DIR}/cpp ${CMAKE_CURRENT_LIST_DIR}/..)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wno-psabi -Wno-missing-field-initializers)
 set(clang_option "")
 if(MSVC)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-    message(FATAL_ERROR "The kernels are written with clang's and GCC's vectors. On Windows, build with clang-cl: "
+    message(FATAL_ERROR "The kernels use vector extensions of clang and GCC. On Windows, build with clang-cl: "
                         "set the environment variable CMAKE_GENERATOR_TOOLSET=ClangCL")
   endif()
   set(warnings /W4 -Wno-missing-field-initializers)
-  set(clang_option /clang:)  # without it, clang-cl ignores the options that keep results exact
-  # 128-bit division and __builtin_cpu_supports, which clang-cl does not link by itself
+  set(clang_option /clang:)  # without it, clang-cl ignores the options for exact results
+  # 128-bit division and __builtin_cpu_supports, which clang-cl does not link by default
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} /clang:--rtlib=compiler-rt /clang:-print-libgcc-file-name
                   OUTPUT_VARIABLE builtins OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   file(TO_CMAKE_PATH "${builtins}" builtins)
@@ -51,7 +51,7 @@ if(CROSSCUT_SANITIZE)
 endif()
 target_link_libraries(crosscut_options INTERFACE Threads::Threads)
 
-# Kernels are compiled once per instruction set and the best one is picked at run time.
+# Kernels are compiled once per instruction set; the best build is chosen at run time.
 set(levels baseline avx2 avx512)
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set(levels baseline)
@@ -67,7 +67,7 @@ endif()
 list(LENGTH levels n_levels)
 
 set(avx2_options -mavx2 -mbmi -mbmi2 -mpopcnt -mlzcnt)
-# GCC 12 warns of its own headers
+# GCC 12 warns about its own headers
 set(avx512_options ${avx2_options} -mavx512f -mavx512bw -mavx512dq -mavx512vl ${clang_option}-mprefer-vector-width=512 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 # The project's cpp/**/*.cpp and this folder are the module; files in folders named kernels are compiled per instruction set.
@@ -77,8 +77,8 @@ set(kernels ${sources})
 list(FILTER sources EXCLUDE REGEX "/kernels/")
 list(FILTER kernels INCLUDE REGEX "/kernels/")
 
-# Where -O3 takes longer to compile than it is worth. Bindings come last: of a template that several files use, the linker keeps
-# the first copy.
+# Bindings are compiled with -Os, because -O3 takes longer to compile than it is worth. They come last: the linker keeps the first copy
+# of a template that several files use.
 set(bindings ${sources})
 list(FILTER bindings INCLUDE REGEX "/bind[^/]*$")
 list(REMOVE_ITEM sources ${bindings})
@@ -93,10 +93,10 @@ endif()
 
 nanobind_add_module(_core STABLE_ABI NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE ${sources} ${bindings})
 target_link_libraries(_core PRIVATE crosscut_options)
-# nanobind falls back to one version's ABI without a word; a wheel whose name promises all versions must not.
+# nanobind silently falls back to the ABI of one version, which is wrong for a wheel whose name promises all versions.
 if(SKBUILD_SABI_VERSION AND NOT TARGET nanobind-static-abi3)
-  message(FATAL_ERROR "The wheel is to serve every Python from ${SKBUILD_SABI_VERSION} on, but Python ${Python_VERSION} here lacks the stable ABI "
-                      "(CPython 3.12 or later with Development.SABIModule). For a wheel of this Python alone: --config-settings wheel.py-api=")
+  message(FATAL_ERROR "The wheel must support every Python from ${SKBUILD_SABI_VERSION} on, but Python ${Python_VERSION} here lacks the stable ABI "
+                      "(CPython 3.12 or later with Development.SABIModule). For a wheel for this Python only: --config-settings wheel.py-api=")
 endif()
 if(n_levels EQUAL 1)
   target_compile_definitions(_core PRIVATE CROSSCUT_ONLY=${levels})
@@ -110,7 +110,7 @@ if(CROSSCUT_QUICK)
   set_target_properties(${libraries} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 endif()
 
-# A kernel's object for one instruction set: CROSSCUT_LEVEL names its namespace.
+# One object per kernel and instruction set; CROSSCUT_LEVEL is its namespace.
 foreach(kernel IN LISTS kernels)
   file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/cpp ${kernel})
   string(REGEX REPLACE "/|\\.cpp" "_" name ${name})

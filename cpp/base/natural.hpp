@@ -1,4 +1,5 @@
-// Natural numbers of any size, as far as exact sums need them.
+// Natural numbers of any size, with the operations that exact sums need: addition, subtraction,
+// multiplication, shifts, and a quotient that is rounded once.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,8 +14,8 @@ __extension__ typedef unsigned __int128 u128;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-// A natural number; the lowest word comes first, and the highest is not 0. Most are short, and need
-// no memory of their own.
+// A natural number: the lowest word comes first, and the highest is not 0. Most numbers are short
+// and are stored without an allocation.
 class Natural {
   static constexpr std::size_t kShort = 16;
   u64 short_[kShort] = {};
@@ -109,8 +110,9 @@ inline void shift_left(Natural& a, int bits) {
   trim(a);
 }
 
-// a / b · 2^exponent, rounded once. One step of long division (Knuth, algorithm D) gives at least
-// 62 bits of the quotient; the last of them also stands for all that follow.
+// Returns a / b · 2^exponent, rounded once. One step of long division (Knuth, algorithm D) gives at
+// least 62 bits of the quotient. Its last bit is also set if the remainder is not 0, so that the
+// conversion to double rounds like the exact quotient.
 inline double ratio(Natural a, Natural b, int exponent) {
   if (a.empty() || b.empty()) return 0;
   const int whole_words = static_cast<int>(64 * b.size()) - n_bits(b);
@@ -125,14 +127,14 @@ inline double ratio(Natural a, Natural b, int exponent) {
   const std::size_t n = b.size();
   a.resize(n + 1);
   const u128 top = static_cast<u128>(a[n]) << 64 | a[n - 1];
-  u64 q = static_cast<u64>(top / b[n - 1]), borrow = 0;  // at most 2 too much
+  u64 q = static_cast<u64>(top / b[n - 1]), borrow = 0;  // at most 2 too large
   for (std::size_t i = 0; i < n; i++) {
     const u128 less = static_cast<u128>(q) * b[i] + borrow;
     borrow = static_cast<u64>(less >> 64) + (a[i] < static_cast<u64>(less));
     a[i] -= static_cast<u64>(less);
   }
   a[n] -= borrow;
-  while (a[n]) {  // negative
+  while (a[n]) {  // negative: q was too large
     q--;
     u64 carry = 0;
     for (std::size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-// A matrix of numbers with any strides, counted in elements: the user's own array, read where it
-// lies.
+// A matrix of numbers with any strides, counted in elements, so that the user's array is read
+// without a copy.
 #pragma once
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// A team keeps its threads between rounds of work; a counter of rounds wakes them.
 #include "base/threads.hpp"
 
 #include <cstdlib>
@@ -7,12 +8,12 @@ namespace crosscut {
 
 namespace {
 
-// Address space that a thread takes: its stack and its part of the heap. Where that is not to be
-// had (ulimit -v), the C library would end the process when the thread first throws an exception.
+// Address space of a thread: its stack and its part of the heap. If it is not available (ulimit
+// -v), the C library would end the process when the thread first throws an exception.
 constexpr std::size_t kThreadBytes = std::size_t{80} << 20;
 
 bool has_room(int n) {
-  // volatile: or compilers leave it out
+  // volatile, because compilers may remove the allocation
   void* volatile room = std::malloc(static_cast<std::size_t>(n) * kThreadBytes);
   std::free(room);
   return room;
@@ -35,7 +36,7 @@ Team::Team(int n) {
   try {
     others_.reserve(static_cast<std::size_t>(n - 1));
     for (int i = 1; i < n; i++) others_.emplace_back(&Team::serve, this, i);
-  } catch (const std::system_error&) {  // the system gives no more
+  } catch (const std::system_error&) {  // the system refuses more threads
   } catch (const std::bad_alloc&) {}
 }
 
@@ -50,18 +51,18 @@ void Team::start_round() {
   round_.notify_all();
 }
 
-void Team::serve(int me) {
+void Team::serve(int thread) {
   for (std::uint32_t seen = 0;;) {
     while (round_.load(std::memory_order_acquire) == seen) round_.wait(seen);
-    seen++;  // a round begins only when all threads have finished the last
+    seen++;  // a round begins only after all threads have finished the previous one
     if (!call_) return;
-    if (me < members_) call_(body_, me);
+    if (thread < members_) call_(body_, thread);
     if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
   }
 }
 
 void Team::run(int n, Call call, const void* body) {
-  // a thread of a round may call this: leave its state alone
+  // no round is started: a thread of a round may call this, and the state is in use
   if (n == 1 || others_.empty()) return call(body, 0);
   members_ = std::min(n, size());
   call_ = call;

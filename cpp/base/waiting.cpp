@@ -1,3 +1,5 @@
+// Work sharing by idle threads. Shared work is published per thread under a mutex; the parts are
+// taken by an atomic counter.
 #include "base/waiting.hpp"
 
 namespace crosscut {
@@ -46,7 +48,7 @@ void IdleThreads::share(int thread, int n, Call call, const void* body) {
   tell_all();
   failure.guard([&] { call(body, thread, work.parts); });
   {
-    const std::scoped_lock lock(work.mutex);  // nobody begins to help now
+    const std::scoped_lock lock(work.mutex);  // from here on, no thread can join
     work.call = nullptr;
   }
   for (int left; (left = work.helping.load());) work.helping.wait(left);
@@ -71,8 +73,8 @@ bool IdleThreads::help(int thread) {
   return false;
 }
 
-// News often come soon, and to wake a sleeping thread takes the system as long as some of the work
-// that is shared.
+// Spins before it sleeps: work often arrives soon, and waking a sleeping thread can take longer
+// than a shared part.
 void IdleThreads::wait(std::uint32_t seen) {
   for (int i = 0; i < 1 << 10 && news_.load(std::memory_order_relaxed) == seen; i++) {
 #if defined(__x86_64__)

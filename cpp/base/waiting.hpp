@@ -1,6 +1,7 @@
-// Bundles that wait to be refined. Every thread has a list of its own and goes on with its newest,
-// so that work is depth first; with none left it takes the oldest of another thread's, which is
-// about the largest. While there is none to take, it helps other threads with theirs.
+// Work stealing for bundles that wait to be refined. Every thread has its own list and continues
+// with its newest bundle, so that work is depth first. If its list is empty, it takes the oldest
+// bundle of another thread, which is usually the largest. If all lists are empty, it takes parts of
+// the work that other threads share.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace crosscut {
 
-// The parts of some work, from 0 to n − 1. Several threads take one after the other.
+// The parts 0 .. n − 1 of some work, which several threads take one after another.
 class Parts {
   std::atomic<int> next_{0}, n_{0};
 
@@ -22,19 +23,19 @@ class Parts {
   int take();  // −1 if none is left
 };
 
-// Threads of a team, some of which have nothing to do. These help those that share their work.
+// Threads of a team, some of which are idle and can take parts of shared work.
 class IdleThreads {
   using Call = void (*)(const void*, int, Parts&);
   struct alignas(64) SharedWork {
     std::mutex mutex;
     Parts parts;
-    Call call = nullptr;  // null: there is none
+    Call call = nullptr;  // null: no work is shared
     const void* body = nullptr;
     Failure* failure = nullptr;
     std::atomic<int> helping{0};
   };
   std::unique_ptr<SharedWork[]> shared_;  // by thread
-  std::atomic<std::uint32_t> news_{0};    // raised when there is more to do, and at the end
+  std::atomic<std::uint32_t> news_{0};    // incremented when there is new work, and at the end
   std::atomic<int> idle_{0};
   void share(int thread, int n, Call call, const void* body);
 
@@ -44,9 +45,9 @@ class IdleThreads {
   std::uint32_t news() const;
   void tell_one();
   void tell_all();
-  bool help(int thread);          // false if there is nothing to help with
-  void wait(std::uint32_t seen);  // for other news than those
-  // Counts as idle until the end of its scope.
+  bool help(int thread);          // takes part in shared work; false if there is none
+  void wait(std::uint32_t seen);  // until the counter of news differs from `seen`
+  // Marks a thread as idle until the end of the scope.
   struct Idle {
     std::atomic<int>& n;
     explicit Idle(IdleThreads&);
@@ -56,8 +57,7 @@ class IdleThreads {
  public:
   int n_idle() const;
   // Calls body(thread, parts) here and on threads that are or become idle; each takes parts until
-  // none is left. The first exception is thrown here. Work that is part of shared work is not
-  // shared once more.
+  // none is left. The first exception is rethrown here. Nested calls are not shared again.
   template <class Body>
   void share(int thread, int n, const Body& body) {
     share(
@@ -67,7 +67,7 @@ class IdleThreads {
   }
 };
 
-// An Item has a Pointer, which owns it, and the links `older` and `newer`.
+// A doubly linked list of items. Item::Pointer owns an item; `older` and `newer` are its links.
 template <class Item>
 class WaitingList {
   using Pointer = typename Item::Pointer;
@@ -111,7 +111,7 @@ template <class Item>
 class WaitingLists : public IdleThreads {
   using Pointer = typename Item::Pointer;
   std::unique_ptr<WaitingList<Item>[]> lists_;
-  std::atomic<std::int64_t> unfinished_{0};  // bundles that wait or are being refined
+  std::atomic<std::int64_t> unfinished_{0};  // waiting bundles and those being refined
   std::atomic<bool> ended_{false};
 
  public:
@@ -124,20 +124,20 @@ class WaitingLists : public IdleThreads {
     lists_[thread].add(std::move(bundle));
     tell_one();
   }
-  // A bundle, as soon as there is one; null when all are finished.
+  // Waits for a bundle; returns null when all are finished.
   Pointer next(int thread) {
     return next(thread, [&](std::uint32_t seen) { wait(seen); });
   }
-  // The same; sleep(news seen so far) is called while there is nothing to do, and returns now and
-  // then.
+  // The same, but calls sleep(news seen so far) while there is nothing to do; it must return from
+  // time to time.
   template <class Sleep>
   Pointer next(int thread, Sleep sleep) {
     for (;;) {
       const std::uint32_t seen = news();
       if (ended_.load()) return nullptr;
-      if (Pointer mine = lists_[thread].newest()) return mine;
+      if (Pointer newest = lists_[thread].newest()) return newest;
       for (int i = 1; i < n_; i++)
-        if (Pointer other = lists_[(thread + i) % n_].oldest()) return other;
+        if (Pointer oldest = lists_[(thread + i) % n_].oldest()) return oldest;
       const Idle idle(*this);
       if (!help(thread)) sleep(seen);
     }
@@ -145,7 +145,7 @@ class WaitingLists : public IdleThreads {
   void finished() {
     if (unfinished_.fetch_sub(1) == 1) stop();
   }
-  void stop() {  // no thread waits any longer
+  void stop() {  // ends all waiting
     ended_.store(true);
     tell_all();
   }

@@ -1,5 +1,5 @@
-// Bindings for ranks of columns, classes of rows and masks of tasks; all arguments are checked
-// here.
+// Bindings for ranks of columns, classes of rows and masks of tasks. They check all arguments,
+// because the functions behind them trust theirs.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -29,7 +29,7 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
            const Output<std::int32_t>& n_coarse, const Output<std::int64_t>& n_missing,
            const Output<bool>& close) {
   const std::size_t n = matrix.shape(0), F = matrix.shape(1);
-  need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: from 1 to 2^31 - 2 rows can be ranked");
+  need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: the number of rows must be from 1 to 2^31 - 2");
   need(max_intervals >= 2 && max_intervals <= max_coarse,
        "rank_columns: max_intervals must be from 2 to 255");
   need_within(n_categories, -1, max_categories + 1,
@@ -79,8 +79,8 @@ std::size_t find_marked(const Array<std::uint16_t>& masks, unsigned bit,
   return first_marked(masks.data(), checked_bit(bit, rows, masks.size()), rows.data(), rows.size());
 }
 
-// Returns the offsets of the folds in ordered. Folds beyond the number of rows count as one, since
-// there are gaps before them.
+// Returns the offsets of the folds in `ordered`. Folds numbered beyond the number of rows are
+// merged, because gaps before them make the input invalid anyway.
 std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds,
                                         const Output<std::int64_t>& ordered, int n_threads) {
   const std::size_t n = folds.size();
@@ -93,14 +93,14 @@ std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds,
   }
   need(last >= 0 && low >= -1,
        "folds must be numbers from 0, or -1 for rows that train every task");
-  std::vector<std::int64_t> own;
+  std::vector<std::int64_t> clipped;
   if (last > static_cast<std::int64_t>(n))
     for (std::size_t r = 0; r < n; r++)
-      own.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));
+      clipped.push_back(std::min(begin[r], static_cast<std::int64_t>(n)));
   std::vector<std::int64_t> first(
       static_cast<std::size_t>(std::min(last, static_cast<std::int64_t>(n))) + 2);
-  rows_by_fold(own.empty() ? begin : own.data(), n, first.size() - 1, ordered.data(), first.data(),
-               n_threads);
+  rows_by_fold(clipped.empty() ? begin : clipped.data(), n, first.size() - 1, ordered.data(),
+               first.data(), n_threads);
   return first;
 }
 
@@ -110,8 +110,8 @@ nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds,
   need(n_folds >= 0 && n_folds <= static_cast<std::int64_t>(n),
        "masks_without: n_folds must be at most the number of rows");
   need_within(folds, -1, n_folds, "masks_without: folds must be from -1 to n_folds - 1");
-  for (const auto& own : left_out)
-    need(all_within(own.data(), own.size(), 0, n_folds), "masks_without: left_out must name folds");
+  for (const auto& set : left_out)
+    need(all_within(set.data(), set.size(), 0, n_folds), "masks_without: left_out must name folds");
   std::unique_ptr<std::uint16_t[]> masks(new std::uint16_t[n_blocks * n]);
   masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out, masks.get(),
                 n_threads);
@@ -120,7 +120,7 @@ nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds,
 
 constexpr std::int64_t kMaxClasses = 1 << 24;
 
-// The classes, or None if the labels are too far apart.
+// Returns the classes, or None if the range of the labels exceeds max_span.
 std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t>& labels,
                                                         std::int64_t max_span,
                                                         const Output<std::int32_t>& codes) {
@@ -134,14 +134,14 @@ std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t
 }
 
 std::optional<std::pair<int, int>> find_bits(const Array<double>& numbers) {
-  const Bits found = bits_of(numbers.data(), numbers.size());
-  if (found.low > found.high) return std::nullopt;
-  return std::pair{found.low, found.high};
+  const Bits bits = bits_of(numbers.data(), numbers.size());
+  if (bits.low > bits.high) return std::nullopt;
+  return std::pair{bits.low, bits.high};
 }
 
 nb::tuple find_spread(const Array<double>& numbers, double centre) {
-  const Spread found = spread_of(numbers.data(), numbers.size(), centre);
-  return nb::make_tuple(found.sum, found.total, found.whole);
+  const Spread spread = spread_of(numbers.data(), numbers.size(), centre);
+  return nb::make_tuple(spread.sum, spread.total, spread.whole);
 }
 
 nb::tuple on_grid(const Array<double>& numbers, double centre, int exponent) {
@@ -151,7 +151,7 @@ nb::tuple on_grid(const Array<double>& numbers, double centre, int exponent) {
   return nb::make_tuple(give(std::move(integers), {n}), exact);
 }
 
-// The number of rows of each class.
+// Fills the stratified folds; returns the number of rows of each class.
 std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t n_classes,
                                    std::int64_t n_folds, const Output<std::int64_t>& folds,
                                    const nb::object& shuffle, int n_threads) {
@@ -166,14 +166,14 @@ std::vector<std::int64_t> stratify(const Array<std::int32_t>& codes, std::size_t
   Shuffle mix;
   if (!shuffle.is_none())
     mix = [&](std::int64_t* part, std::size_t n) {
-      // not a copy
+      // `reference`: shuffle must see this memory, not a copy
       shuffle(nb::cast(nb::ndarray<nb::numpy, std::int64_t>(part, {n}, nb::handle()),
                        nb::rv_policy::reference));
     };
   return deal_folds(codes.data(), codes.size(), n_classes, n_folds, mix, folds.data(), n_threads);
 }
 
-// Each row's fold if the rows are cut into parts in their order, larger ones first, as KFold does.
+// Fills each row's fold like scikit-learn's KFold: consecutive parts, the larger ones first.
 void cut_rows(std::size_t n_folds, const Output<std::int64_t>& folds) {
   const std::size_t n = folds.size();
   need(n_folds > 0 && n_folds <= n, "cut_folds: n_folds must be from 1 to the number of rows");

@@ -1,3 +1,5 @@
+// Classes are numbered by a table over the range of the labels, without sorting. Stratified folds
+// are dealt by position within a class, so a counting sort of the rows by class is all they need.
 #include "classes.hpp"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_sp
   }
   const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   if (span >= static_cast<std::uint64_t>(max_span)) return false;
-  std::vector<std::int32_t> code(span + 1);  // first whether the class is there
+  std::vector<std::int32_t> code(span + 1);  // first marks the classes that occur
   const auto place = [&](std::size_t r) { return static_cast<std::size_t>(labels[r] - low); };
   for (std::size_t r = 0; r < n; r++) code[place(r)] = 1;
   std::int32_t n_classes = 0;
@@ -41,13 +43,15 @@ std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n,
   const std::unique_ptr<std::int64_t[]> dealt(new std::int64_t[n]);
   std::vector<bool> begun(n_classes);
   std::int64_t end = 0;
-  for (std::size_t r = 0; end < static_cast<std::int64_t>(n); r++) {  // classes by their first rows
+  // classes in the order of their first rows
+  for (std::size_t r = 0; end < static_cast<std::int64_t>(n); r++) {
     const std::size_t c = key(r);
     if (begun[c]) continue;
     begun[c] = true;
     const std::int64_t begin = std::exchange(end, parts.start(c, end));
     std::int64_t* part = dealt.get() + begin;
-    for (std::int64_t k = 0; k < n_folds; k++) {  // places k, k + n_folds, ... from begin to end
+    // fold k gets the places k, k + n_folds, ... from begin to end
+    for (std::int64_t k = 0; k < n_folds; k++) {
       const auto before = [&](std::int64_t place) { return (place - k + n_folds - 1) / n_folds; };
       part = std::fill_n(part, before(end) - before(begin), k);
     }

@@ -1,5 +1,5 @@
-// Numbers as integers on a grid (Python: crosscut.data.grid): which bits they have, how far they
-// spread, and what they become.
+// Numbers as integers on a grid (Python: crosscut.data.grid): their bits, their spread, and their
+// conversion to integers.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -14,45 +14,48 @@ struct Bits {
   int low = std::numeric_limits<int>::max(), high = std::numeric_limits<int>::min();
 };
 
-// All numbers are multiples of 2^low, and below 2^high in magnitude; low > high if all are 0.
+// All numbers are multiples of 2^low and below 2^high in magnitude; low > high if all are 0. Both
+// are read from the exponent and the lowest set bit of the mantissa.
 inline Bits bits_of(const double* numbers, std::size_t n) {
-  Bits found;
+  Bits result;
   for (std::size_t i = 0; i < n; i++) {
     const auto bits = std::bit_cast<std::uint64_t>(numbers[i]);
     const int exponent = static_cast<int>(bits >> 52 & 0x7FF), unit = std::max(exponent, 1) - 1075;
     const std::uint64_t digits =
         (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{exponent > 0} << 52;
     if (!digits) continue;
-    found.low = std::min(found.low, unit + std::countr_zero(digits));
-    found.high = std::max(found.high, unit + static_cast<int>(std::bit_width(digits)));
+    result.low = std::min(result.low, unit + std::countr_zero(digits));
+    result.high = std::max(result.high, unit + static_cast<int>(std::bit_width(digits)));
   }
-  return found;
+  return result;
 }
 
 struct Spread {
-  double sum = 0, total = 0;  // of the numbers, of their distances from the centre; both rounded
-  bool whole = true;          // all distances are whole numbers
+  double sum = 0;     // of the numbers, rounded
+  double total = 0;   // of the absolute distances from the centre, rounded
+  bool whole = true;  // whether all distances are integers
 };
 
+// Eight partial sums, so that the additions do not wait for each other.
 inline Spread spread_of(const double* numbers, std::size_t n, double centre) {
   constexpr std::size_t lanes = 8;
   double sum[lanes] = {}, total[lanes] = {};
-  Spread found;
+  Spread result;
   for (std::size_t i = 0; i < n; i++) {
     const double distance = numbers[i] - centre;
     sum[i % lanes] += numbers[i];
     total[i % lanes] += std::fabs(distance);
-    found.whole &= distance == std::rint(distance);
+    result.whole &= distance == std::rint(distance);
   }
   for (std::size_t k = 0; k < lanes; k++) {
-    found.sum += sum[k];
-    found.total += total[k];
+    result.sum += sum[k];
+    result.total += total[k];
   }
-  return found;
+  return result;
 }
 
-// Writes rint((number - centre) * 2^exponent); true if none of them was rounded, not by the
-// subtraction either (Knuth's TwoSum).
+// Writes rint((number - centre) * 2^exponent). Returns true if neither the subtraction, whose error
+// Knuth's TwoSum gives, nor rint rounded any number.
 inline bool put_on_grid(const double* numbers, std::size_t n, double centre, int exponent,
                         double* integers) {
   const bool scales = std::abs(exponent) < 1000;

@@ -1,13 +1,15 @@
+// Coarse intervals of neighbouring ranks with about equal row counts.
+//
+// An equal share is the number of rows divided by the number of intervals. A rank with more than
+// two equal shares is heavy and gets its own interval. Heavy ranks are fewer than half of the
+// intervals, so each run of ranks between them can have an interval, too. Within a run, an interval
+// ends where its row count is nearest to an equal share of the remaining light rows.
 #include <algorithm>
 
 #include "rank.hpp"
 
 namespace crosscut {
 
-// A rank with more than two equal shares of the rows is heavy and gets its own interval. These are
-// fewer than half of the intervals, so each run of ranks between heavy ones can have an interval,
-// too. Within a run, an interval ends where its row count is nearest to an equal share of the
-// remaining light rows.
 std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_intervals,
                       std::uint32_t* first) {
   if (n <= max_intervals) {
@@ -25,11 +27,11 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
   std::uint64_t left = all;
   bool in_run = false;
   for (std::size_t r = 0; r < n && largest > two_shares; r++) {
-    const bool stands_alone = heavy(r);
-    n_heavy += stands_alone;
-    left -= stands_alone ? end[r] - below(r) : 0;
-    runs += !stands_alone && !in_run;
-    in_run = !stands_alone;
+    const bool is_heavy = heavy(r);
+    n_heavy += is_heavy;
+    left -= is_heavy ? end[r] - below(r) : 0;
+    runs += !is_heavy && !in_run;
+    in_run = !is_heavy;
   }
 
   std::size_t count = 0, begin = 0, shares = max_intervals - n_heavy;
@@ -43,7 +45,7 @@ std::size_t intervals(const std::uint32_t* end, std::size_t n, std::size_t max_i
     runs--;
     while (begin < run_end) {
       first[count++] = static_cast<std::uint32_t>(begin);
-      // find the first rank that belongs to the next interval: in growing steps, then by bisection
+      // find the first rank of the next interval: by doubling steps, then by bisection
       const std::uint64_t most = 2 * left / shares, twice_below = 2 * below(begin);
       const auto too_many = [&](std::size_t r) { return below(r) + end[r] - twice_below > most; };
       std::size_t low = begin + 1, high = low, step = 1;

@@ -1,7 +1,7 @@
 // Floats as integer keys, and their least-significant-digit radix sort.
 //
-// A float's bits, with the sign bit flipped (all bits if negative), order like the float. NaN gets
-// the highest key, so missing values come last. -0.0 becomes 0.0 first.
+// The bits of a float, with the sign bit flipped (all bits if it is negative), sort like the float.
+// NaN gets the highest key, so missing values come last. -0.0 is first converted to 0.0.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -31,20 +31,20 @@ inline float value_of(std::uint32_t key) {
   return std::bit_cast<float>(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }
 
-// The thread that ranks a column, and idle ones that help it.
+// The thread that ranks a column, and the idle threads that it can share work with.
 struct Ranking {
   IdleThreads& threads;
-  int me;
+  int thread;
 
   std::size_t n_parts(std::size_t n) const {
-    constexpr std::size_t least = 1u << 15;  // items that are worth a thread's while
+    constexpr std::size_t least = 1u << 15;  // fewest items for which another thread saves time
     const auto idle = static_cast<std::size_t>(threads.n_idle());
     return idle ? std::clamp<std::size_t>(n / least, 1, 2 * (idle + 1)) : 1;
   }
-  // body(part, begin, end) for parts of 0..n
+  // Calls body(part, begin, end) for parts of 0..n.
   template <class Body>
   void share(std::size_t n, std::size_t n_parts, const Body& body) const {
-    threads.share(me, static_cast<int>(n_parts), [&](int, Parts& parts) {
+    threads.share(thread, static_cast<int>(n_parts), [&](int, Parts& parts) {
       for (int i; (i = parts.take()) >= 0;) {
         const auto part = static_cast<std::size_t>(i);
         body(part, n * part / n_parts, n * (part + 1) / n_parts);
@@ -64,12 +64,12 @@ struct Scratch {
     invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
     invite_huge_pages(values.get(), n_values * sizeof(float));
   }
-  std::unique_ptr<std::uint64_t[]> a, b;  // what is sorted: pairs, or keys in the first half
-  std::unique_ptr<std::uint32_t[]> end;   // rows up to and including each rank
-  std::unique_ptr<float[]> values;        // of each rank, where only bins are kept
+  std::unique_ptr<std::uint64_t[]> a, b;  // items to sort: pairs, or keys in the first half
+  std::unique_ptr<std::uint32_t[]> end;   // number of rows up to and including each rank
+  std::unique_ptr<float[]> values;        // value of each rank, if only bins are kept
 };
 
-// What is sorted: a key with its row, or a key alone, which takes half the memory.
+// Items to sort: a key with its row, or a key alone, which takes half the memory.
 struct Pair {
   std::uint32_t row, key;
   static Pair of(std::uint32_t key, std::size_t row) {
@@ -81,30 +81,32 @@ struct Key {
   static Key of(std::uint32_t key, std::size_t) { return {key}; }
 };
 
-// Writes items in the order of a digit of their keys; next: where the first item with each digit
-// goes. Threads share the items.
+// One pass of the sort by several threads: writes items in the order of one digit of their keys.
+// next[d] is the place of the first item with digit d. Each thread counts the digits of its part,
+// prefix sums give every part its places, then each thread writes its items there.
 template <class Digits, class Get, class Item>
 void place_in_parts(const Ranking& ranking, std::size_t n, std::size_t n_parts, const Get& get,
                     unsigned shift, Digits& next, Item* to) {
   const auto digit = [shift](const Item& item) {
     return item.key >> shift & (std::tuple_size_v<Digits> - 1);
   };
-  std::vector<Digits> at(n_parts);  // by part: how many items there are, then where the next goes
+  std::vector<Digits> at(n_parts);  // per part: counts, then the place of the next item
   ranking.share(n, n_parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
-    Digits own{};  // not beside that of another thread in the cache
-    for (std::size_t i = begin; i < end; i++) own[digit(get(i))]++;
-    at[part] = own;
+    Digits counts{};  // local: no cache line is shared with another thread
+    for (std::size_t i = begin; i < end; i++) counts[digit(get(i))]++;
+    at[part] = counts;
   });
-  for (Digits& own : at)
-    for (std::size_t d = 0; d < own.size(); d++) next[d] += std::exchange(own[d], next[d]);
+  for (Digits& counts : at)
+    for (std::size_t d = 0; d < counts.size(); d++) next[d] += std::exchange(counts[d], next[d]);
   ranking.share(n, n_parts, [&, to](std::size_t part, std::size_t begin, std::size_t end) {
-    Digits own = at[part];
-    for (std::size_t i = begin; i < end; i++) to[own[digit(get(i))]++] = get(i);
+    Digits places = at[part];
+    for (std::size_t i = begin; i < end; i++) to[places[digit(get(i))]++] = get(i);
   });
 }
 
-// Sorts by `Passes` digits of `Bits` bits. Their counts do not change between passes, so all are
-// counted at once.
+// Sorts by `Passes` digits of `Bits` bits, the lowest first. The counts of a digit do not depend on
+// the order of the items, so one loop counts all digits. A pass is skipped if all keys share its
+// digit.
 template <unsigned Bits, unsigned Passes, class Item>
 const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, std::size_t n,
                            Item* from, Item* to) {
@@ -114,7 +116,7 @@ const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, st
     for (unsigned p = 0; p < Passes; p++) at[p][keys[i] >> (p * Bits) & digit]++;
   bool filled = false;
   for (unsigned p = 0; p < Passes; p++) {
-    if (at[p][keys[0] >> (p * Bits) & digit] == n) continue;  // all keys share this digit
+    if (at[p][keys[0] >> (p * Bits) & digit] == n) continue;  // nothing to do in this pass
     std::uint32_t sum = 0;
     for (std::uint32_t& count : at[p]) sum += std::exchange(count, sum);
     if (const std::size_t n_parts = ranking.n_parts(n); n_parts > 1) {
@@ -139,7 +141,7 @@ const Item* sort_by_digits(const Ranking& ranking, const std::uint32_t* keys, st
   return from;
 }
 
-// Wide digits need fewer passes. But few rows do not fill their buckets, and with many rows the
+// Wide digits need fewer passes. But with few rows most buckets stay empty, and with many rows the
 // buckets do not fit in the cache.
 template <class Item>
 const Item* sorted_items(const Ranking& ranking, const std::uint32_t* keys, std::size_t n,

@@ -1,3 +1,4 @@
+// Masks of folds: the mask of a row depends only on its fold, so a table over folds gives it.
 #include "masks.hpp"
 
 #include "row_parts.hpp"
@@ -24,7 +25,7 @@ std::size_t first_marked(const std::uint16_t* masks, std::uint16_t bit, const st
 
 void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds,
                   std::int64_t* ordered, std::int64_t* first, int n_threads) {
-  // fold -1 counts at 0
+  // key 0 is fold -1
   const auto key = [&](std::size_t r) { return static_cast<std::size_t>(folds[r] + 1); };
   RowParts parts(n_rows, n_folds + 1, n_threads);
   parts.count(key);
@@ -40,21 +41,21 @@ void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_
                    int n_threads) {
   const std::size_t n_tasks = left_out.size(), n_blocks = (n_tasks + kBlock - 1) / kBlock,
                     n_entries = n_folds + 1;
-  // by rows of each fold, after those of fold -1
+  // masks of the rows of fold -1, 0, 1, ... in each block
   std::vector<std::uint16_t> trained(n_blocks * n_entries);
   for (std::size_t task = 0; task < n_tasks; task++) {
     const auto bit = static_cast<std::uint16_t>(1u << task % kBlock);
-    std::uint16_t* own = trained.data() + task / kBlock * n_entries;
-    for (std::size_t k = 0; k < n_entries; k++) own[k] |= bit;
+    std::uint16_t* mask = trained.data() + task / kBlock * n_entries;
+    for (std::size_t k = 0; k < n_entries; k++) mask[k] |= bit;
     for (const std::int64_t fold : left_out[task])
-      own[fold + 1] = static_cast<std::uint16_t>(own[fold + 1] & ~bit);
+      mask[fold + 1] = static_cast<std::uint16_t>(mask[fold + 1] & ~bit);
   }
   parallel_for(static_cast<std::int64_t>(n_rows), kRowsPerThread, n_threads,
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::size_t b = 0; b < n_blocks; b++) {
-                   const std::uint16_t* own = trained.data() + b * n_entries + 1;
+                   const std::uint16_t* mask = trained.data() + b * n_entries + 1;
                    std::uint16_t* line = masks + b * n_rows;
-                   for (std::int64_t r = begin; r < end; r++) line[r] = own[folds[r]];
+                   for (std::int64_t r = begin; r < end; r++) line[r] = mask[folds[r]];
                  }
                });
 }

@@ -1,6 +1,9 @@
-// Ranks by least-significant-digit radix sort of (key, row) pairs; for bins, of keys alone; few
-// values are found by hashing. Each thread takes whole columns. When none is left, it helps those
-// that still rank theirs: 28 columns do not keep 16 threads busy otherwise.
+// Ranks by least-significant-digit radix sort of (key, row) pairs.
+//
+// Two cases are faster. For bins of many rows, keys are sorted without their rows, and each row is
+// then looked up among the borders of the bins. Columns with few values are ranked by a hash table
+// and a sort of the values. Each thread takes whole columns; when none is left, it takes parts of
+// the columns of other threads, because 28 columns do not keep 16 threads busy.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -16,16 +19,16 @@
 namespace crosscut {
 namespace {
 
-constexpr std::size_t few_cells = 1u << 15;  // not worth waking threads for
-constexpr std::size_t few_rows = 1u << 16;   // not worth dividing a column for
-// writing to rows in sorted order would miss the cache
+constexpr std::size_t few_cells = 1u << 15;  // with fewer, one thread is faster
+constexpr std::size_t few_rows = 1u << 16;   // with fewer, columns are not divided
+// with more, writing to rows in sorted order would miss the cache
 constexpr std::size_t many_rows = 1u << 17;
-// with fewer rows of each, to sort values gains little over sorting rows
+// with fewer rows per value, sorting values saves little over sorting rows
 constexpr std::size_t rows_per_value = 8;
-// of a row-major matrix; a tile stays in the cache
+// tiles of a row-major matrix that fit in the cache
 constexpr std::size_t tile_rows = 256, tile_columns = 16;
 
-// Writes the keys of a block of rows, column by column; true if one of them is infinite.
+// Writes the keys of a block of rows, column by column; returns whether one is infinite.
 template <class T>
 bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin, std::size_t end) {
   bool infinite = false;
@@ -54,11 +57,11 @@ Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_
   return {};
 }
 
-// Finds the distinct values of sorted items, and how many rows are up to each; returns their
-// number.
+// Writes the distinct values of sorted items and the number of rows up to each; returns the number
+// of values.
 template <class Item>
 std::size_t distinct(const Item* sorted, std::size_t present, float* values, std::uint32_t* end) {
-  // written for every row and kept for the last row of each value, to avoid a branch
+  // written for every row and kept for the last row of a value, which avoids a branch
   std::size_t n_values = 0;
   for (std::size_t i = 0; i < present; i++) {
     values[n_values] = value_of(sorted[i].key);
@@ -75,10 +78,10 @@ std::size_t present_items(const Item* sorted, std::size_t n) {
       sorted);
 }
 
-// A table of the bins at evenly spaced keys leaves few borders to compare with.
+// Finds the bin of a key. A table of the bins at evenly spaced keys leaves few borders to compare.
 struct BinTable {
   std::array<std::uint32_t, 256> border{};      // lowest key of each bin
-  std::array<std::uint8_t, (1u << 16) + 1> at;  // the bin in which the keys of each cell begin
+  std::array<std::uint8_t, (1u << 16) + 1> at;  // bin of the first key of each cell
   std::size_t n_bins, cells;
   int shift;
 
@@ -99,7 +102,7 @@ struct BinTable {
   }
 };
 
-// Turns keys into the numbers of their bins.
+// Replaces keys by the numbers of their bins.
 void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std::uint8_t* coarse) {
   const std::uint32_t *border = table.border.data(), low = border[0];
   const std::uint8_t* at = table.at.data();
@@ -124,8 +127,7 @@ void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std:
 
 bool too_close(float a, float b) { return a + 1e-7f >= b; }  // scikit-learn's gap rule
 
-// A border between values that are too close is not a cut: moves it up to the next cut, or drops
-// it.
+// Moves each border between values that are too close up to the next possible cut, or drops it.
 std::size_t move_borders(const float* values, std::size_t n_values, std::size_t n_coarse,
                          std::uint32_t* first) {
   std::size_t kept = 1;
@@ -139,8 +141,7 @@ std::size_t move_borders(const float* values, std::size_t n_values, std::size_t 
   return kept;
 }
 
-// Writes the ranks, or the bins, and the intervals of the rows of sorted pairs: those in the
-// intervals from c to n_coarse.
+// Writes ranks (or bins) and intervals of the rows of sorted pairs, for the intervals c..n_coarse.
 void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint32_t* first,
                   std::size_t c, std::size_t n_coarse, bool bins, std::uint32_t* ranks,
                   std::uint8_t* coarse) {
@@ -154,37 +155,36 @@ void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint3
   }
 }
 
-// Ranks a column with at most `most` values, missing ones included: sorts the values instead of the
-// rows. False if there are more.
+// Ranks a column with at most `most` values, including the missing one, by sorting the values
+// instead of the rows. Returns false if there are more values.
 bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* values,
               std::uint8_t* coarse, std::size_t& n_values, std::size_t& present) {
-  // three quarters of the hash table stay empty; where so many rows all differ, there are more
-  // values
+  // three quarters of the hash table stay empty; if the first `look` rows all differ, give up
   constexpr std::size_t slots = 1024, look = 32;
-  // of the value in a slot, counted from 1 as they are found
+  // number of the value in a slot, from 1 in order of appearance; 0: empty
   std::array<std::uint8_t, slots> number{};
   std::array<std::uint32_t, slots> key_at;
-  std::array<Pair, max_coarse> found;  // by number
-  std::size_t n_found = 0;
+  std::array<Pair, max_coarse> items;  // by number
+  std::size_t n_distinct = 0;
   for (std::size_t r = 0; r < n; r++) {
     std::size_t slot = keys[r] * 0x9E3779B1u >> 22;
     while (number[slot] && key_at[slot] != keys[r]) slot = (slot + 1) % slots;
     if (!number[slot]) {
-      if (n_found == most || (n_found == look && r == look)) return false;
+      if (n_distinct == most || (n_distinct == look && r == look)) return false;
       key_at[slot] = keys[r];
-      found[n_found] = Pair::of(keys[r], n_found);
-      number[slot] = static_cast<std::uint8_t>(++n_found);
+      items[n_distinct] = Pair::of(keys[r], n_distinct);
+      number[slot] = static_cast<std::uint8_t>(++n_distinct);
     }
     coarse[r] = number[slot];
   }
-  std::sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n_found),
+  std::sort(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(n_distinct),
             [](Pair a, Pair b) { return a.key < b.key; });
   std::array<std::uint8_t, max_coarse + 1> rank;  // by number
-  for (std::size_t v = 0; v < n_found; v++) {
-    rank[found[v].row + 1] = static_cast<std::uint8_t>(v);
-    values[v] = value_of(found[v].key);
+  for (std::size_t v = 0; v < n_distinct; v++) {
+    rank[items[v].row + 1] = static_cast<std::uint8_t>(v);
+    values[v] = value_of(items[v].key);
   }
-  n_values = n_found - (found[n_found - 1].key == missing_key);
+  n_values = n_distinct - (items[n_distinct - 1].key == missing_key);
   present = 0;
   for (std::size_t r = 0; r < n; r++) {
     keys[r] = coarse[r] = rank[coarse[r]];
@@ -193,7 +193,8 @@ bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* value
   return true;
 }
 
-// Codes of categories are ranks already; only more categories than intervals have to be counted.
+// Codes of categories are their ranks. They are counted only if there are more categories than
+// coarse intervals.
 void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
   std::uint32_t *ranks = out.ranks + f * n, *first = out.coarse_first + f * (max_coarse + 1);
   const auto n_categories = static_cast<std::size_t>(out.n_categories[f]);
@@ -211,7 +212,7 @@ void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
     for (std::size_t c = 1; c < n_categories; c++) end[c] += end[c - 1];
   }
   const std::size_t n_coarse = intervals(end.data(), n_categories, max_coarse, first);
-  // of each category
+  // interval of each category
   std::vector<std::uint8_t> coarse(n_categories + 1, static_cast<std::uint8_t>(n_coarse));
   for (std::size_t b = 0; b < n_coarse; b++)
     std::fill(coarse.begin() + first[b], coarse.begin() + first[b + 1],
@@ -309,11 +310,11 @@ Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins,
   for (std::size_t f = 0; f < n_columns; f++)
     waiting.add(0, WaitingColumn::Pointer(new WaitingColumn{f}));
   Failure failure;
-  team.run(team.size(), [&](int me) {
+  team.run(team.size(), [&](int thread) {
     failure.guard([&] {
       Scratch scratch(n, bins ? n : 0);
-      while (const auto column = waiting.next(me)) {
-        rank_column({waiting, me}, n, column->f, max_intervals, bins, out, scratch);
+      while (const auto column = waiting.next(thread)) {
+        rank_column({waiting, thread}, n, column->f, max_intervals, bins, out, scratch);
         waiting.finished();
       }
     });

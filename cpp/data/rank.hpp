@@ -1,5 +1,5 @@
-// Turns columns of numbers into dense ranks, coarse ranks and sorted distinct values, and codes of
-// categories into ranks.
+// Converts columns of numbers to dense ranks, coarse ranks and sorted distinct values, and codes of
+// categories to ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,34 +8,34 @@
 
 namespace crosscut {
 
-// Where the ranks of column f go: arrays of n_rows entries unless said otherwise.
+// Results of all columns: per column, arrays have n_rows entries unless noted.
 struct RankedColumns {
-  // of a nominal column, whose numbers are codes: at most max_categories; -1: of others
+  // at most max_categories for nominal columns, whose numbers are codes; -1 for other columns
   const std::int32_t* n_categories;
   std::uint32_t* ranks;
   std::uint8_t* coarse;
-  // n_values of them are filled, ascending; with bins 2 * max_coarse entries: lowest and highest of
-  // each; none if nominal
+  // the first n_values are filled, ascending; with bins 2 * max_coarse entries: lowest and highest
+  // value of each bin; unused for nominal columns
   float* values;
   // max_coarse + 1 entries: first rank of each interval, then n_values
   std::uint32_t* coarse_first;
   std::int32_t* n_values;
   std::int32_t* n_coarse;
   std::int64_t* n_missing;
-  bool* close;  // some neighbouring values are within scikit-learn's gap of 1e-7
+  bool* close;  // whether some neighbouring values are within scikit-learn's gap of 1e-7
 };
 
-// so that the number after the last, for missing values, fits a byte
+// the next number, for missing values, still fits in a byte
 constexpr std::size_t max_coarse = 255;
-constexpr std::int32_t max_categories = 1 << 24;  // float tells these codes apart
+constexpr std::int32_t max_categories = 1 << 24;  // floats represent these codes exactly
 
 struct Cell {
   std::ptrdiff_t column = -1, row = -1;
 };
 
-// Ranks every column. Returns the first infinite cell, if there is one; then the results are not
-// valid. A code that is no category's counts as missing. At most max_intervals (2 to max_coarse)
-// coarse intervals of numbers; with bins, these are the ranks.
+// Ranks every column. Numbers get at most max_intervals (2 to max_coarse) coarse intervals, which
+// with `bins` are also the ranks. An invalid code counts as missing. Returns the first infinite
+// cell, if there is one; then the results are invalid.
 template <class T>
 Cell rank_columns(const Strided<T>& matrix, std::size_t max_intervals, bool bins,
                   const RankedColumns& out, int n_threads);

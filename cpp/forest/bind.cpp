@@ -1,5 +1,5 @@
-// Bindings for grown trees: prediction, pruning and the smaller trees inside them. All arguments
-// are checked here.
+// Bindings for grown trees: prediction, pruning and smaller trees inside them. They check all
+// arguments.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -21,11 +21,11 @@ using Ints = Array<std::int32_t>;
 using Longs = Array<std::int64_t>;
 using Reals = Array<double>;
 
-// The arrays of crosscut.forest.forest.Packed that the core reads, checked once, so that no walk
-// can leave them.
+// The arrays of crosscut.forest.forest.Packed that the core reads. They are checked once, so that
+// no walk can leave them.
 struct Forest : Held<Trees> {
   Tests tests;
-  Nodes nodes;  // without impurities, which stop_nodes is given
+  Nodes nodes;  // without impurities, which stop_nodes takes as an argument
   std::size_t size;
 
   Forest(const Longs& node_start_, const Longs& branch_start, const Ints& feature,
@@ -57,8 +57,8 @@ struct Forest : Held<Trees> {
 
   std::size_t count() const { return static_cast<std::size_t>(n_trees); }
 
-  // Without rows: the leaf of every row in every tree. With rows: of the rows given for each tree,
-  // tree by tree.
+  // Returns the leaf of every row in every tree; with `rows`, the leaves of each tree's rows, tree
+  // by tree.
   nb::object apply(const AnyMatrix& x, const std::optional<Longs>& rows,
                    const std::optional<Longs>& row_start, int n_threads) const {
     const std::size_t n = x.shape(0);
@@ -179,8 +179,8 @@ struct Forest : Held<Trees> {
   }
 };
 
-// The leaves of few rows given for each tree, tree by tree. The arrays are those of Forest; nodes
-// are checked where rows come by.
+// Returns the leaves of a few rows of each tree, tree by tree. The arrays are those of Forest, but
+// only nodes on the rows' paths are checked.
 nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, const Ints& feature,
                          const Reals& threshold, const Ints& missing, const Longs& first_child,
                          const Ints& children, const Longs& first_branch, const Ints& branches,

@@ -1,6 +1,6 @@
-// Which leaf a row reaches when its tree is pruned. Every smaller tree is inside the larger one:
-// the row ends at the highest ancestor of its leaf that is no longer an inner node, so one walk
-// from leaf to root gives all levels.
+// Losses of rows in all pruned trees at once. Every pruned tree is part of the larger one: a row
+// ends at the highest ancestor of its leaf that is no longer an inner node. So one walk from the
+// leaf to the root gives the losses at all levels.
 #include <algorithm>
 #include <vector>
 
@@ -18,8 +18,8 @@ std::int64_t cell(double y, double predicted, std::int64_t n_classes) {
 void cut_losses(const Trees& trees, const Levels& levels, const Ends& ends, const Losses& losses,
                 double* sum, double* sum_of_squares) {
   const std::int64_t n = levels.n_levels;
-  // The row's loss is constant between the levels of neighbours on its path: store the changes, add
-  // them up at the end.
+  // The loss of a row is constant between the levels of two neighbours on its path: store the
+  // changes and add them up at the end.
   std::vector<long double> change(static_cast<std::size_t>(n) + 1),
       change_of_squares(static_cast<std::size_t>(n) + 1);
   std::vector<std::int32_t> parent;

@@ -1,5 +1,6 @@
-// Which leaf a row reaches. Each tree is packed into 16-byte steps; then rows walk the trees, in
-// chunks divided among threads.
+// Prediction. Each tree is packed into 16-byte steps and checked; then threads take chunks of rows
+// through the trees. For few rows, packing would take longer than walking, so they walk the
+// unchecked arrays and check each step.
 #include "predict.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ float float_below(double threshold) {
              : cut;
 }
 
-// Leaves of the rows number(begin) .. number(end - 1).
+// Finds the leaves of the rows number(begin) .. number(end - 1).
 template <class T, class Number>
 void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::int64_t begin,
                std::int64_t end, std::int32_t* leaf) {
@@ -29,22 +30,21 @@ void walk_rows(const Walker& walker, const Strided<T>& x, Number&& number, std::
     if (end - begin >= K) leaves_of<K, Nominal>(walker, row_of, x.column_stride, begin, end, leaf);
     else if (begin < end) leaves_of<1, Nominal>(walker, row_of, x.column_stride, begin, end, leaf);
   };
-  // measured: more rows side by side take longer
+  // measured: walking more rows together is slower
   if (walker.category.empty()) walk.template operator()<6, false>();
   else walk.template operator()<4, true>();
 }
 
 [[noreturn]] void fail(const char* what) { throw std::invalid_argument(what); }
 
-// Whether a number is not negative and less than another one, which is not negative either; begin <
-// 0 or end < begin is below(end, begin).
+// Whether 0 <= a < b, for b >= 0, by one comparison. begin < 0 or end < begin is below(end, begin).
 bool below(std::int64_t a, std::int64_t b) {
   return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);
 }
 
-// A tree whose arrays are as long as they have to be; what they hold may be wrong.
+// A tree whose arrays have the right lengths but unchecked contents.
 template <class T>
-class DoubtfulTree {
+class UncheckedTree {
   const std::int64_t *first_, *first_branch_;
   const std::int32_t *child_, *feature_, *missing_;
   std::int64_t n_, n_branches_, n_features_;
@@ -53,7 +53,7 @@ class DoubtfulTree {
   std::ptrdiff_t stride_;
 
  public:
-  DoubtfulTree(const Trees& trees, const Tests& tests, std::int64_t t, const Strided<T>& x)
+  UncheckedTree(const Trees& trees, const Tests& tests, std::int64_t t, const Strided<T>& x)
       : first_(trees.child_offsets(t)),
         first_branch_(tests.first_branch + trees.node_start[t] + t),
         child_(trees.child_nodes(t)),
@@ -66,7 +66,7 @@ class DoubtfulTree {
         threshold_(tests.threshold + trees.node_start[t]),
         stride_(x.column_stride) {}
 
-  // The node after node i on a row's way; i itself if it is a leaf.
+  // The node after node i on a row's path; i itself if it is a leaf.
   template <bool Nominal>
   std::int64_t next(std::int64_t i, const T* row) const {
     const std::int64_t begin = first_[i], end = first_[i + 1];
@@ -159,7 +159,7 @@ void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Re
            std::int32_t* leaf) {
   const std::int64_t n_trees = trees.n_trees, n_rows = static_cast<std::int64_t>(x.n_rows);
   std::vector<Walker> walkers;
-  std::vector<std::int64_t> first{0};  // where the leaves of each tree's rows begin
+  std::vector<std::int64_t> first{0};  // first position of each tree's rows in `leaf`
   for (std::int64_t t = 0; t < n_trees; t++) {
     const std::int64_t count =
         request.rows ? request.row_start[t + 1] - request.row_start[t] : n_rows;
@@ -184,9 +184,9 @@ void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Re
 template <class T>
 void apply_to_few(const Trees& trees, const Tests& tests, const Strided<T>& x,
                   const Request& request, std::int32_t* leaf) {
-  constexpr int side_by_side = 8;  // a row waits for memory at every step
+  constexpr int side_by_side = 8;  // because a row waits for memory at every step
   for (std::int64_t t = 0; t < trees.n_trees; t++) {
-    const DoubtfulTree<T> tree(trees, tests, t, x);
+    const UncheckedTree<T> tree(trees, tests, t, x);
     const auto walk = [&]<bool Nominal>() {
       const T* row[side_by_side];
       std::int64_t at[side_by_side], number[side_by_side], next = request.row_start[t];

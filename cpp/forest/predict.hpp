@@ -1,4 +1,4 @@
-// Which leaf a row reaches.
+// Prediction: the leaf that each row reaches.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace crosscut {
 
-// What prediction needs to know of a node besides its children.
+// The tests of all nodes.
 struct Tests {
   const std::int32_t* feature;
   const double* threshold;
@@ -19,9 +19,9 @@ struct Tests {
   const std::int32_t* branches;
 };
 
-// 16 bytes per node: what a row needs on its way down.
+// A node in 16 bytes, so that a row reads one cache line per level at most.
 struct Step {
-  // go on to the next node if value <= cut; NaN marks a leaf or a nominal test
+  // a row with value <= cut goes to the next node; NaN marks a leaf or a nominal test
   float cut;
   std::int32_t feature;  // -1 at a leaf
   // node of the other branch (a leaf: itself); nominal: first entry in Walker::category
@@ -29,8 +29,8 @@ struct Step {
   std::int32_t missing;  // node for missing and unseen values (a leaf: itself)
 };
 
-// One tree made ready for walking. The first branch of a numeric test is always the next node
-// (preorder).
+// A tree prepared for walking. Nodes are in preorder, so the first branch of a numeric test is the
+// next node.
 struct Walker {
   std::vector<Step> steps;
   // per nominal node: the number of its categories, the node of each, the node for missing values
@@ -45,9 +45,9 @@ float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
   return static_cast<float>(row[feature * stride]);
 }
 
-// The leaves of the rows begin .. end - 1. A walk waits for memory at every step, so K rows walk
-// together; when one has arrived, the next row takes its place. Nominal: the tree has nominal
-// tests. row_of(i): the values of row i.
+// Finds the leaves of the rows begin .. end - 1. A walk waits for memory at every step, so K rows
+// walk together; when one reaches its leaf, the next row takes its place. `Nominal` tells whether
+// the tree has nominal tests. row_of(i) returns the values of row i.
 template <int K, bool Nominal, class Row>
 void leaves_of(const Walker& walker, Row&& row_of, std::ptrdiff_t stride, std::int64_t begin,
                std::int64_t end, std::int32_t* leaf) {
@@ -60,7 +60,7 @@ void leaves_of(const Walker& walker, Row&& row_of, std::ptrdiff_t stride, std::i
     row[k] = row_of(next);
     number[k] = next++;
   }
-  // bits of places whose rows were the last
+  // bit k is set when place k has no further row
   for (std::uint32_t arrived = 0; arrived + 1 < 1u << K;) {
     for (int k = 0; k < K; k++) {
       const Step step = steps[at[k]];
@@ -79,7 +79,7 @@ void leaves_of(const Walker& walker, Row&& row_of, std::ptrdiff_t stride, std::i
       const std::int32_t known = -static_cast<std::int32_t>(value == value),
                          low = -static_cast<std::int32_t>(value <= step.cut);
       std::int32_t other = (step.right & known) | (step.missing & ~known);
-      if constexpr (Nominal) {  // looked up for every test: which are nominal is unpredictable, too
+      if constexpr (Nominal) {  // for every test, because the kind of test is unpredictable, too
         const std::int32_t nominal = -static_cast<std::int32_t>(step.cut != step.cut);
         const std::int32_t* of = category + (step.right & nominal);
         const std::int32_t seen =
@@ -95,8 +95,8 @@ void leaves_of(const Walker& walker, Row&& row_of, std::ptrdiff_t stride, std::i
   }
 }
 
-// Tree t is walked by the rows rows[row_start[t]] .. (all rows if rows is null: then leaf is
-// n_trees x n_rows).
+// The rows of tree t are rows[row_start[t]] .. rows[row_start[t + 1] - 1]. If `rows` is null, all
+// rows walk all trees, and the result is n_trees x n_rows.
 struct Request {
   const std::int64_t* rows;
   const std::int64_t* row_start;
@@ -106,8 +106,7 @@ struct Request {
 template <class T>
 void apply(const Trees&, const Tests&, const Strided<T>& x, const Request&, std::int32_t* leaf);
 
-// The same for trees that have not been checked, and rows too few to repay checking them: every
-// step is checked when it is made.
+// The same for unchecked trees and few rows: each step is checked when a row takes it.
 template <class T>
 void apply_to_few(const Trees&, const Tests&, const Strided<T>& x, const Request&,
                   std::int32_t* leaf);

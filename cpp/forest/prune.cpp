@@ -1,11 +1,13 @@
-// Minimal cost-complexity pruning (Breiman et al. 1984): repeatedly the weakest link, the inner
-// node i with the lowest
-//   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1)
-// becomes a leaf. R(i), the risk of a node, is weight(i) / weight(root) * impurity(i), or the cost
-// of the node's errors. Sums are formed in scikit-learn's order, so alphas and ties are the same.
-// But not all nodes are searched for the weakest link: every node stores the weakest link of its
-// subtree, and a step updates only the ancestors, so a path takes O(nodes x depth). With preorder
-// numbers, "own node first, then the children" gives scikit-learn's lowest index.
+// Minimal cost-complexity pruning (Breiman et al. 1984). The weakest link is the inner node i with
+// the lowest
+//   alpha(i) = (R(i) - R(leaves below i)) / (leaves below i - 1).
+// It becomes a leaf, and so on until only the root is left. R(i), the risk of a node, is
+// weight(i) / weight(root) * impurity(i), or the cost of the node's errors. Sums are formed in
+// scikit-learn's order, so alphas and ties are the same.
+//
+// Unlike scikit-learn, a step does not search all nodes: every node stores the weakest link of its
+// subtree, and a step updates only the ancestors, so a path takes O(nodes x depth). Because nodes
+// are in preorder, comparing a node before its children gives scikit-learn's lowest index.
 #include "prune.hpp"
 
 #include <algorithm>
@@ -18,8 +20,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Link {
   double risk, below;        // R(i) and R(leaves below i)
-  double weakest_alpha;      // the weakest link of the subtree ...
-  std::int32_t weakest = 0;  // ... and where it is
+  double weakest_alpha;      // alpha of the weakest link of the subtree
+  std::int32_t weakest = 0;  // and its node
   std::int32_t n_leaves = 0;
   bool inner = false;
 };
@@ -65,7 +67,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
     links[i].inner = first[i + 1] > first[i];
     node_alpha[i] = -kInfinity;
   }
-  // leaves in ascending order add to all their ancestors
+  // add leaves to all their ancestors, in ascending order like scikit-learn
   for (std::size_t leaf = 0; leaf < size; leaf++) {
     if (links[leaf].inner) continue;
     links[leaf].below = links[leaf].risk;
@@ -83,7 +85,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
     path.n_leaves.push_back(links[0].inner ? links[0].n_leaves : 1);
   };
   record(0.0);
-  // rounding may make alpha decrease: a step is taken once all before it are
+  // rounding may make alpha decrease: a node is pruned at the highest alpha up to its step
   double reached = -kInfinity;
   std::vector<std::int32_t> todo;
   while (links[0].inner) {

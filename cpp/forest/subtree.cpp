@@ -1,15 +1,16 @@
-// Up to four passes over the nodes of each tree, which are in preorder (children come after their
-// parents).
+// Closes nodes of grown trees instead of growing smaller trees. Nodes are in preorder, and each
+// tree takes up to four passes:
 //
-// Limits: growth is greedy and top-down, so a tree grown under a limit on depth, node size or
-// decrease of impurity is the full tree, closed at the nodes that fail the limit. Best first: a
-// node's test does not depend on when it is split, so a tree of at most so many leaves is inside
-// the full one, too. Cost complexity, bottom-up: with R(t) the impurity of t times its share of the
-// weight, the smallest subtree that minimises R(T) + alpha |leaves| closes t exactly when R(t) -
-// R(T_t) <= alpha (|leaves of T_t| - 1), T_t being already closed below (Breiman et al. 1984,
-// theorem 3.10). This is the tree at which weakest-link pruning stops; the path of weakest links is
-// needed only where both sides are equal up to rounding. Top-down: rows below a closed node stop
-// there.
+// 1. Limits. Growth is greedy and top-down, so a tree under a limit on depth, node size or impurity
+//    decrease is the full tree, closed at the nodes that fail the limit.
+// 2. Best-first growth. The test of a node does not depend on when it is split, so a tree of at
+//    most n leaves is part of the full tree, too.
+// 3. Cost complexity, bottom-up. With R(t), the impurity of t times its fraction of the weight, the
+//    smallest subtree that minimises R(T) + alpha |leaves| closes t exactly when
+//      R(t) - R(T_t) <= alpha (|leaves of T_t| - 1),
+//    where T_t is already closed below (Breiman et al. 1984, theorem 3.10). Weakest-link pruning
+//    stops at the same tree; its path is needed only if both sides are equal up to rounding.
+// 4. Top-down: rows below a closed node stop there.
 #include "subtree.hpp"
 
 #include <cmath>
@@ -31,8 +32,8 @@ struct Scratch {
 
 // scikit-learn's tolerance in the comparison of decreases
 constexpr double kEpsilon = 2.220446049250313e-16;
-// An alpha from a pruning path equals some node's own alpha; sums in another order must not break
-// that tie.
+// An alpha from a pruning path equals the alpha of some node; sums in another order must not break
+// this tie.
 constexpr double kTie = 1e-13;
 
 struct View {  // one tree
@@ -61,8 +62,8 @@ struct View {  // one tree
   }
 };
 
-// Splits the node whose test decreases the impurity most, again and again, and closes what is left
-// when the next would give too many leaves. Of equal decreases the first in preorder is next.
+// Repeatedly splits the node with the largest impurity decrease, the first in preorder if equal,
+// and closes the remaining nodes when the next split would give too many leaves.
 void close_by_number(const View& tree, std::int64_t max_leaves, std::uint8_t* closed) {
   std::priority_queue<std::pair<double, std::int64_t>> next;  // decrease, -node
   const auto reach = [&](std::int64_t i) {
@@ -81,13 +82,13 @@ void close_by_number(const View& tree, std::int64_t max_leaves, std::uint8_t* cl
   }
 }
 
-// Closes the nodes that weakest-link pruning closes, in scikit-learn's arithmetic, on the tree
-// under the limits.
+// Closes the nodes that weakest-link pruning closes with scikit-learn's rounding, on the tree under
+// the limits.
 void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   std::vector<std::int32_t> number(static_cast<std::size_t>(tree.n), -1), child;
   std::vector<std::int64_t> from, first{0};
   number[0] = 0;
-  // in preorder: children that are kept are marked by 0 until they are visited
+  // in preorder; 0 marks children that are kept until they are visited
   for (std::int64_t i = 0; i < tree.n; i++) {
     if (number[static_cast<std::size_t>(i)] < 0) continue;
     number[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(from.size());

@@ -1,3 +1,4 @@
+// Checks of trees, so that later walks need none.
 #include "trees.hpp"
 
 #include <stdexcept>
@@ -29,7 +30,7 @@ void Trees::check(std::int64_t n_nodes_in_all) const {
   if (n_first_child != n_nodes_in_all + n_trees)
     fail("first_child must have n_nodes + n_trees entries");
   if (n_children != n_nodes_in_all - n_trees) fail("children must have n_nodes - n_trees entries");
-  std::vector<std::uint8_t> is_child;  // not bits, which take longer to set
+  std::vector<std::uint8_t> is_child;  // bytes, because bits take longer to set
   std::vector<std::int64_t> inner;
   for (std::int64_t t = 0; t < n_trees; t++) {
     is_child.assign(static_cast<std::size_t>(n_nodes(t)), 0);

@@ -1,9 +1,9 @@
 // A read-only view of the concatenated arrays of many trees (Python:
 // crosscut.forest.forest.Packed).
 //
-// Tree t has the nodes node_start[t] .. node_start[t + 1]; node numbers in `children` and offsets
-// in `first_child` and `first_branch` count from the start of the tree, so a slice of every array
-// is exactly one crosscut.forest.tree.Tree.
+// Tree t has the nodes node_start[t] .. node_start[t + 1] - 1. Node numbers in `children` and
+// offsets in `first_child` and `first_branch` count from the start of the tree, so a slice of every
+// array is exactly one crosscut.forest.tree.Tree.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -24,13 +24,12 @@ struct Trees {
   }
   const std::int32_t* child_nodes(std::int64_t t) const { return children + node_start[t] - t; }
 
-  // Lists the nodes of a tree that have children: a loop over these need not guess which have.
-  // False if their offsets decrease.
+  // Lists the inner nodes of a tree without branches in the loop. Returns false if offsets
+  // decrease.
   bool list_inner(std::int64_t t, std::vector<std::int64_t>& inner) const;
 
-  // Throws unless every offset and node number is in range, children come after their parents
-  // (preorder) and no node is the child of two: no later walk can leave the arrays or run in a
-  // circle.
+  // Throws unless all offsets and node numbers are in range, children come after their parents and
+  // no node has two parents. Then no walk can leave the arrays or run in a circle.
   void check(std::int64_t n_nodes_in_all) const;
 };
 

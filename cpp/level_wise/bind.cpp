@@ -1,4 +1,4 @@
-// Bindings for level-wise growth; all arguments are checked here.
+// Bindings for level-wise growth. They check all arguments.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -16,8 +16,8 @@ using namespace crosscut;
 
 namespace {
 
-// The arrays of crosscut.engines.stream.bundle.flat_bundles. Children come after their parents, so
-// every walk ends.
+// The arrays of crosscut.engines.stream.bundle.flat_bundles. Children must come after their
+// parents, so that every walk ends.
 struct Bundles : Held<BundleForest> {
   template <class T>
   const T* read(const nb::dict& d, const char* name, std::size_t n) {
@@ -134,8 +134,8 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes,
   return out;
 }
 
-// Statistics as passes make them: a row adds 1 to the counts, and less than 2^bits to the digits,
-// of one bin of every column, and the sums of all rows have at most 61 bits.
+// Checks that statistics can come from passes. In every column, a row adds 1 to the count and less
+// than 2^bits to the digits of one bin, and the sums of all rows have at most 61 bits.
 template <class T>
 void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int end, int L,
                bool mixed) {
@@ -144,7 +144,7 @@ void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int
   const std::size_t n_counts = problem.counted ? C : 1,
                     width = static_cast<std::size_t>(problem.exact.width);
   const int bits = std::max(problem.exact.grid[0].bits, problem.exact.grid[1].bits);
-  // 2^44: more than any stream has
+  // 2^44 rows: more than any stream has
   const auto most = static_cast<std::int64_t>(most_rows(problem.exact, std::min(61, bits + 44)));
   std::vector<std::int64_t> node, rows, digits;
   for (int f = first; f < end; f++) {

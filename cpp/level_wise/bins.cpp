@@ -1,6 +1,6 @@
-// Bin numbers of a column's values: how many edges lie below each value. A bisection with a fixed
-// number of steps and no branches, for eight values at a time, so that the processor never waits
-// for a single value.
+// Bin numbers of a column's values: the number of edges below each value. Eight values are bisected
+// together, with a fixed number of steps and without branches, so that the processor overlaps their
+// memory accesses.
 #include "bins.hpp"
 
 #include <algorithm>

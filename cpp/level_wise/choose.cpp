@@ -1,5 +1,6 @@
-// Candidates and their order follow docs/semantics.md; the formula that decides is Quality's, as
-// everywhere.
+// The best test of each task from the statistics of a bundle. Candidates and their order follow
+// docs/semantics.md. Qualities are computed by the same formulas as in memory (Quality, or Contest
+// for exact sums), so streams and memory give the same trees.
 #define CROSSCUT_LEVEL \
   stream  // the namespace for this file's own copy of the search in nominal columns
 #include "choose.hpp"
@@ -13,10 +14,10 @@ namespace {
 
 using namespace CROSSCUT_LEVEL;
 
-// One lane's statistics of one column: [bin][K], or [bin][T] digits of exact sums, and the rows per
-// bin; the last bin is of missing values.
+// Statistics of one lane in one column: [bin][K] sums or [bin][T] digits of exact sums, and the
+// rows per bin. The last bin is for missing values.
 struct LaneColumn {
-  int bins = 0;  // with the missing one
+  int bins = 0;  // including the bin of missing values
   std::vector<double> table;
   std::vector<i64> digits;
   std::vector<i64> n;
@@ -31,17 +32,17 @@ class Chooser {
   const ChoiceProblem& problem;
   Problem p{};
   Run run;
-  LevelCounts counts{};  // of no interest here
+  LevelCounts counts{};  // unused
   Arena arena;
   int K, T;  // T: digits of exact sums of a node; 0 if rows are counted
 
   static Problem make(const ChoiceProblem& c) {
-    Problem made{};
-    made.criterion = c.criterion;
-    made.n_classes = c.n_classes;
-    made.multiway = c.multiway;
-    made.exact = c.exact;
-    return made;
+    Problem result{};
+    result.criterion = c.criterion;
+    result.n_classes = c.n_classes;
+    result.multiway = c.multiway;
+    result.exact = c.exact;
+    return result;
   }
 
  public:
@@ -85,7 +86,7 @@ class Chooser {
             std::vector<i64>(static_cast<std::size_t>(T))};
   }
 
-  // Starts a lane: its node, from any column.
+  // Starts a lane: sums up its node from any column.
   void start(const LaneColumn& column, Choice& best) {
     node = empty();
     for (int b = 0; b < column.bins; b++) add(node, column, b);
@@ -148,7 +149,7 @@ class Chooser {
     return out;
   }
 
-  // Is it better than all before? Candidates come in the order in which the first of equals wins.
+  // Whether a test is better than all before. Ties go to the earlier candidate.
   bool better(const Sums& left, Choice& best) {
     if (T) {
       std::vector<i64> both = left.digits;
@@ -183,10 +184,11 @@ class Chooser {
     const auto cuts = [&](int missing_branch) {
       i64 later = node.n_rows - missing;
       for (int b = 0; b < bins; b++) {
-        const i64 own = column.n[static_cast<std::size_t>(b)];
-        if (!own) continue;
+        const i64 rows = column.n[static_cast<std::size_t>(b)];
+        if (!rows) continue;
         add(left, column, b);
-        if (later -= own) offer(b, missing_branch);
+        later -= rows;
+        if (later) offer(b, missing_branch);
       }
     };
     cuts(missing ? 1 : -1);

@@ -1,3 +1,6 @@
+// Two phases per group of chunks. First each chunk of rows walks down the bundles, which lists the
+// rows that reach each frontier bundle. Then each thread adds these lists to the statistics of
+// whole columns, so that no two threads write to the same cells.
 #include "pass.hpp"
 
 #include <algorithm>
@@ -16,21 +19,21 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
-constexpr std::size_t kChunk = 1 << 15;  // rows per chunk: their codes and masks stay in the cache
-constexpr i64 kChunksAtOnce = 8;         // limits the memory of row lists
+constexpr std::size_t kChunk = 1 << 15;  // rows per chunk, whose codes and masks fit in the cache
+constexpr i64 kChunksAtOnce = 8;         // bounds the memory of row lists
 
 // Rows of one chunk that reached a counted bundle, ready to be added column by column.
 struct Arrived {
   std::int32_t bundle;
-  std::vector<u32> fold, cell;  // row, and its place within a bin: channel · cells + cell
+  std::vector<u32> fold, cell;  // rows that miss at most one task, and their cells within a bin
   std::vector<u32> mixed;
-  std::vector<u64> mixed_lanes;  // bit k: the row trains the bundle's k-th task
+  std::vector<u64> mixed_lanes;  // bit k: the row trains the k-th task of the bundle
 };
 
 class Walk {
   const BundleForest& forest;
   const BatchRows& rows;
-  std::vector<std::unique_ptr<u32[]>> ids_of;  // scratch of every depth
+  std::vector<std::unique_ptr<u32[]>> ids_of;  // scratch memory per depth
   std::vector<std::unique_ptr<u64[]>> masks_of;
 
  public:
@@ -128,7 +131,7 @@ class Walk {
   }
 };
 
-// The sums of a fit have room; absurd ones wrap.
+// Sums of a valid fit do not overflow; others wrap, which is defined for unsigned integers.
 template <class T>
 void add(T& cell, i64 amount) {
   using Bits = std::make_unsigned_t<T>;
@@ -172,7 +175,7 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
   }
 }
 
-// Lowest and highest target per cell: a task is done if all its rows have the same target.
+// Updates the lowest and highest target per cell: a task whose rows have the same target is pure.
 void add_ranges(const BundleForest& forest, const BatchRows& rows, const Arrived& a,
                 double* ranges) {
   const std::size_t b = static_cast<std::size_t>(a.bundle);
@@ -194,7 +197,7 @@ template <class T>
 void add_batch(const BundleForest& forest, const BatchRows& rows, const StatisticsShape& shape,
                T* statistics, double* ranges, int n_threads, std::vector<GatheredRows>& gathered) {
   const i64 n_chunks = static_cast<i64>((rows.n_rows + kChunk - 1) / kChunk);
-  if (rows.n_rows < kChunk / 2) n_threads = 1;  // waking other threads would take longer
+  if (rows.n_rows < kChunk / 2) n_threads = 1;  // one thread is faster
   for (i64 first = 0; first < n_chunks; first += kChunksAtOnce) {
     const i64 end = std::min(first + kChunksAtOnce, n_chunks);
     std::vector<Walk> walks;
@@ -205,7 +208,6 @@ void add_batch(const BundleForest& forest, const BatchRows& rows, const Statisti
         walks[static_cast<std::size_t>(c)].start(begin, std::min(begin + kChunk, rows.n_rows));
       }
     });
-    // one thread per column, so no two threads write to the same cells
     parallel_for(rows.n_columns, 1, n_threads, [&](i64 f, i64 f_end) {
       for (; f < f_end; f++)
         for (const Walk& walk : walks)

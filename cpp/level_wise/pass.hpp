@@ -1,6 +1,6 @@
-// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). A pass stores nothing
-// about rows: every row walks down the forest of bundles grown so far and is added to the
-// statistics of the frontier bundles it reaches.
+// One pass of level-wise growth over a batch of rows (the paper, 3.2.2). Nothing is stored per row:
+// every row walks down the bundles grown so far and is added to the statistics of the frontier
+// bundles that it reaches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace crosscut {
 
 constexpr int kCodes = 256;  // a code is one byte
 
-// what is done with the rows of a bundle
+// role of a bundle in a pass
 enum class Place : std::uint8_t { done, inner, counted, gathered };
 
-// The bundles as flat arrays. Inner bundle b has the splits split_start[b]..; split s tests
-// feature[s] and has the children child_start[s]..; a row with code v that trains the tasks m goes
-// on to child c with the tasks m & table[c][v].
+// The bundles as flat arrays. Inner bundle b has the splits from split_start[b] on. Split s tests
+// feature[s] and has the children from child_start[s] on. A row with code v that trains the tasks m
+// goes to child c with the tasks m & table[c][v].
 struct BundleForest {
   std::size_t n_bundles;
   const Place* place;
@@ -44,10 +44,11 @@ struct BatchRows {
   const double* target;  // [n_rows] regression: to detect pure nodes; else null
 };
 
-// Statistics of a counted bundle: [column][bin][channel][cell]. Rows that train all L tasks except
-// the k-th are added to cell k, rows that train all to cell L: S(T_k) = S(D) − S(D_k). In a mixed
-// bundle any other row adds to cell L + 1 + k of each of its tasks. Channels: the classes if rows
-// are counted; else the number of rows and the sums of amounts.
+// Statistics of a counted bundle: [column][bin][channel][cell]. A row that trains all L tasks
+// except the k-th is added to cell k, and a row that trains all tasks to cell L. Then S(T_k) is the
+// sum of the cells except cell k: S(D) − S(D_k). In a mixed bundle, any other row is added to cell
+// L + 1 + k of each of its tasks. Channels are the classes if rows are counted, else the number of
+// rows and the sums of amounts.
 struct StatisticsShape {
   const std::int64_t* first_bin;  // [n_columns + 1], missing values have their own bin
   int n_channels;

@@ -65,8 +65,8 @@ def grow_with(given):
         ({"features": np.ones((4, 2), bool)}, "features must have the shape"),
         ({"coarse_first": [np.array([0, 5], np.uint32)] * 3}, "coarse_first must run"),
         ({"weight": np.ones(50)}, "digits are needed"),
-        ({"weight": np.ones(50), "digits": np.full((50, 1), 2**50)}, "digits must be those of the grids"),
-        ({"weight": np.ones(50), "digits": np.full((50, 1), -(2**63))}, "digits must be those of the grids"),
+        ({"weight": np.ones(50), "digits": np.full((50, 1), 2**50)}, "digits must be within the bits"),
+        ({"weight": np.ones(50), "digits": np.full((50, 1), -(2**63))}, "digits must be within the bits"),
         (
             {"weight": np.ones(50), "digits": np.ones((50, 1), np.int64), "grids": [(0, 56, 1)]},
             "too many bits",
