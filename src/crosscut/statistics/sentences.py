@@ -125,13 +125,13 @@ def _missed(cv: Validation, row: str) -> list[tuple[str, str]]:
     assert cv.classes is not None
     matrix = cv.confusion
     rows = matrix.sum(axis=1)
-    recall = np.diag(matrix) / np.maximum(rows, 1)
-    poor = np.flatnonzero((recall < 0.5) & (rows > RARE * rows.sum()) & (rows >= 2))
+    recalls = np.diag(matrix) / np.maximum(rows, 1)
+    poor = np.flatnonzero((recalls < 0.5) & (rows > RARE * rows.sum()) & (rows >= 2))
     if not len(poor):
         return []
-    worst = int(poor[recall[poor].argmin()])
+    worst = int(poor[recalls[poor].argmin()])
     name, few = cv.classes[worst], f" (there are only {rows[worst]})" if rows[worst] < FEW else ""
-    sentence = f"Finds only {100 * recall[worst]:.0f} of every 100 “{name}” {row}s{few}."
+    sentence = f"Finds only {100 * recalls[worst]:.0f} of every 100 “{name}” {row}s{few}."
     if len(poor) > 1:
         sentence += f" Misses most of {counted(len(poor) - 1, 'other class', 'other classes')}."
     return [("careful", sentence)]
