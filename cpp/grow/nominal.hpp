@@ -120,9 +120,10 @@ class NominalColumn {
   }
 
   // The best test. worth(statistics, rows) of the first branch may reject a subset before the
-  // formula is evaluated.
+  // formula is evaluated. A test with a quality below `least` may be missed.
   template <class Worth>
-  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, Worth worth) {
+  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
+                     Worth worth) {
     NominalChoice best_choice;
     if (m < 2) return best_choice;
     const auto K = static_cast<std::size_t>(run.K());
@@ -142,7 +143,10 @@ class NominalColumn {
       if (const double q = run.quality.binary(sum, node.stats); q > best_choice.q)
         best_choice = {q, key};
     };
-    if (all_subsets()) evaluate_subsets(evaluate);
+    if (all_subsets() && run.family == Family::many_gini && node.n_rows < 1 << 24 &&
+        !off(Acceleration::subset_lanes))
+      evaluate_lanes(counts, node, min_leaf, least, best_choice);
+    else if (all_subsets()) evaluate_subsets(evaluate);
     for (int o = 0; o < orders() && !all_subsets(); o++) evaluate_prefixes(o, evaluate);
     return best_choice;
   }
@@ -205,16 +209,76 @@ class NominalColumn {
       evaluate(sum, sizes[subset / 2], subset);
     }
   }
+  // Gini by counts: all subsets, eight at a time, which differ in the categories 1 to 3. Only
+  // subsets that may beat `least` or the best so far are evaluated by the formula; the slack is
+  // that of ManyGini. With several classes and nominal columns only, this is 1.7 to 3.2 times
+  // faster.
+  void evaluate_lanes(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
+                      NominalChoice& best_choice) {
+    using F = Vec<float, 8>;
+    constexpr F with[3] = {
+        {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
+    const int K = run.K();
+    const int inner = std::min(m - 1, 3);
+    const int outer = m - 1 - inner;
+    F* lanes = arena.take<F>(static_cast<std::size_t>(K));  // of each class that is present
+    double* sum = arena.take<double>(static_cast<std::size_t>(K));
+    float* n_c = arena.take<float>(static_cast<std::size_t>(K));
+    float* others = arena.take<float>(static_cast<std::size_t>(K) << outer);
+    int* classes = arena.take<int>(static_cast<std::size_t>(K));
+    int C = 0;
+    for (int c = 0; c < K; c++) {
+      sum[c] = 0;
+      if (!(node.stats[c] > 0)) continue;
+      const auto count = [&](int j) { return static_cast<float>(of(codes[j])[c]); };
+      F v = all<float, 8>(count(0));
+      for (int j = 0; j < inner; j++) v += with[j] * count(j + 1);
+      float* to = others + (C << outer);
+      to[0] = 0;
+      for (int j = 0; j < outer; j++)
+        for (int i = 0; i < 1 << j; i++) to[i + (1 << j)] = to[i] + count(4 + j);
+      lanes[C] = v;
+      n_c[C] = static_cast<float>(node.stats[c]);
+      classes[C++] = c;
+    }
+    const double slack = 1 - 0x1p-24 * (64 + 4 * K);
+    const auto n_rows = static_cast<float>(node.n_rows);
+    const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
+    auto limit = static_cast<float>(least * slack);
+    counts.lane_subsets += u64{1} << (m - 1);
+    for (int block = 0; block < 1 << outer; block++) {
+      F a{}, b{}, l{};
+      for (int i = 0; i < C; i++) {
+        const F left = lanes[i] + others[(i << outer) + block], right = n_c[i] - left;
+        a += left * left;
+        b += right * right;
+        l += left;
+      }
+      const F r = n_rows - l, gain = a * r + b * l, size = l * r;
+      u32 lane_mask =
+          greater<float, 8>(l, fewest) & greater<float, 8>(r, fewest) & ((1u << (1 << inner)) - 1);
+      while (lane_mask &= greater<float, 8>(gain, size * limit)) {
+        const int k = __builtin_ctz(lane_mask);
+        lane_mask &= lane_mask - 1;
+        for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
+        counts.exact++;
+        const double q = run.quality.binary(sum, node.stats);
+        if (!(q > best_choice.q)) continue;
+        best_choice = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
+        limit = std::max(limit, static_cast<float>(q * slack));
+      }
+    }
+  }
 };
 
 // Returns the best test of a nominal column; its quality is kNever if there is none.
 template <class Worth = Always>
 NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const double* table, const i64* n,
                              int V, const Node& node, i64 min_leaf, Arena& arena,
-                             Worth worth = {}) {
+                             double least = kNever, Worth worth = {}) {
   const auto mark = arena.mark();
   const NominalChoice best_choice =
-      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, worth);
+      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, least, worth);
   arena.release(mark);
   return best_choice;
 }

@@ -88,6 +88,7 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(rows)          /* in all bundles */                                                        \
   X(cuts)          /* evaluated by running statistics, by sets of rows or by sums of values */ \
   X(lane_cuts)     /* of these, evaluated by lanes of cuts */                                  \
+  X(lane_subsets)  /* subsets of categories, evaluated by lanes */                             \
   X(exact)         /* tests evaluated by the formula that decides, or by exact sums */         \
   X(intervals)     /* opened, to search the cuts inside */                                     \
   X(fold_rows)     /* rows of large bundles that are counted once for all their tasks */       \

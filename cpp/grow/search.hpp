@@ -283,7 +283,7 @@ struct Search {
     }
     const NominalChoice choice =
         choose_nominal(w.run, work, table, n, static_cast<int>(n_categories), *bundle.node[k],
-                       bundle.min_leaf[k], w.scratch, worth);
+                       bundle.min_leaf[k], w.scratch, best.q[k], worth);
     if (best.rivals && !rival(k, f, choice.q)) return;
     if (!best.beats(k, choice.q, f, choice.key)) return;
     best.q[k] = choice.q;

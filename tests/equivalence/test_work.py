@@ -81,7 +81,7 @@ GUARDS = {
     ],
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
-        ("nominal", "exact", 0, 13_000),
+        ("nominal", "exact", 0, 5_700),
         ("large", "exact", 0, 13_800),
         ("large many classes", "exact", 0, 17_200),
         ("large regression", "exact", 0, 18_000),
@@ -107,6 +107,7 @@ GUARDS = {
         ("nominal", "few_nodes", 2_140, 2_160),
     ],
     "shared_subtrees": [("leave one out", "known_nodes", 820, 830), ("leave one out", "rows", 0, 95_000)],
+    "subset_lanes": [("nominal", "lane_subsets", 1, 10**6)],
     "xlog_table": [("large entropy", "xlogs", 20_001, 20_001), ("large gain_ratio", "xlogs", 20_001, 20_001)],
 }
 
