@@ -225,7 +225,7 @@ def test_prediction_intervals_cover():
     db = Database.from_prolog(facts, predict="weight(+thing,-number)", regression=True)
     low, high = RelationalTreeRegressor(Bias.of(["big(+T)"]), cv=4).fit(db).predict_interval(db, 0.9).T
     assert np.mean((low <= numbers) & (numbers <= high)) >= 0.9
-    assert (high - low).max() < 3  # the two kinds are told apart
+    assert (high - low).max() < 3  # the two kinds are distinguished
 
 
 def test_what_a_fit_needs_is_known_before_it_starts(monkeypatch):

@@ -66,7 +66,7 @@ class Attribute:
     as_of : int or None
         A column of the target's table: only rows dated before it count.
     days : int or None
-        And only those of so many days before.
+        Only those of the given number of days before.
     """
 
     steps: tuple[Step, ...]

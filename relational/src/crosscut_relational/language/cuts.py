@@ -60,7 +60,7 @@ def without_cuts(clauses: Iterable[Clause]) -> Iterator[Clause]:
 
 
 def _is_var(goal: Term, negations: int = 0) -> bool:
-    """Whether a goal is ``var(X)`` within so many negations."""
+    """Whether a goal is ``var(X)`` inside the given number of negations."""
     for _ in range(negations):
         if not (isinstance(goal, Compound) and goal.name in {"\\+", "not"} and len(goal.args) == 1):
             return False

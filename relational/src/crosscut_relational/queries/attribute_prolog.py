@@ -69,6 +69,6 @@ def _rows(
             if leave != step.enter:
                 entry = args[leave] = next(names)
             elif number == 0:
-                continue  # the key leads on by itself
+                continue  # the key needs no goal of its own
         texts.append(f"{atom_text(step.table)}({','.join(args)})")
     return ",".join(texts)
