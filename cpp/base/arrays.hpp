@@ -22,8 +22,7 @@ using namespace nb::literals;
 
 // An array with aligned elements. Unaligned arguments, such as fields of a packed record, are
 // copied, or rejected if they are outputs.
-template <class Base>
-struct Aligned : Base {
+template <class Base> struct Aligned : Base {
   using Base::Base;
   Aligned(Base base) : Base(std::move(base)) {}
 };
@@ -41,8 +40,7 @@ using AnyMatrix = Aligned<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>;
 
 namespace nanobind::detail {
 
-template <class Base>
-struct type_caster<crosscut::Aligned<Base>> {
+template <class Base> struct type_caster<crosscut::Aligned<Base>> {
   NB_TYPE_CASTER(crosscut::Aligned<Base>, make_caster<Base>::Name)
 
   bool from_python(handle source, auto flags, cleanup_list* cleanup) noexcept {
@@ -74,21 +72,18 @@ void need_within(const Array<T>& numbers, std::int64_t low, std::int64_t high, c
 }
 
 // A struct that points into Python's arrays and keeps them alive.
-template <class Part>
-struct Held : Part {
+template <class Part> struct Held : Part {
   std::vector<nb::ndarray<nb::ro>> arrays;
 
   Held() : Part{} {}
-  template <class A>
-  auto* hold(const A& array) {
+  template <class A> auto* hold(const A& array) {
     arrays.emplace_back(array);
     return array.data();
   }
 };
 
 // Calls use(Strided<T>) for a matrix of a type that is read without conversion.
-template <class Use>
-auto with_numbers(const AnyMatrix& m, Use&& use) {
+template <class Use> auto with_numbers(const AnyMatrix& m, Use&& use) {
   const auto as = [&]<class T>(T) {
     return use(Strided<T>{static_cast<const T*>(m.data()), m.shape(0), m.shape(1), m.stride(0),
                           m.stride(1)});

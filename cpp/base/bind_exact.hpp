@@ -31,8 +31,7 @@ inline std::size_t most_rows(const ExactRows& rows, int bits) {
 }
 
 // Checks that all digits are within the bits of their grids, which excludes NaN.
-template <class T>
-void need_digits(const Matrix<T>& digits, const ExactRows& rows) {
+template <class T> void need_digits(const Matrix<T>& digits, const ExactRows& rows) {
   const auto width = static_cast<std::size_t>(rows.width);
   bool fit = digits.shape(1) == width;
   std::size_t first = 0;

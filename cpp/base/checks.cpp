@@ -11,8 +11,7 @@ bool within(const T* numbers, std::size_t n, std::int64_t low, std::int64_t high
   return !outside;
 }
 
-template <class T>
-std::uint32_t most(const T* numbers, std::size_t n) {
+template <class T> std::uint32_t most(const T* numbers, std::size_t n) {
   T result = 0;
   for (std::size_t i = 0; i < n; i++) result = numbers[i] > result ? numbers[i] : result;
   return result;

@@ -5,8 +5,7 @@
 
 namespace crosscut {
 
-template <class T>
-struct Strided {
+template <class T> struct Strided {
   const T* data;
   std::size_t n_rows, n_columns;
   std::ptrdiff_t row_stride, column_stride;

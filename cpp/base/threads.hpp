@@ -23,8 +23,7 @@ class Failure {
 
  public:
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  template <class Work>
-  void guard(Work work) {
+  template <class Work> void guard(Work work) {
     if (any()) return;
     try {
       work();
@@ -54,8 +53,7 @@ class Team {
   ~Team();
   int size() const { return static_cast<int>(others_.size()) + 1; }
   // Calls body(0), ..., body(n - 1), each on its own thread. They must not throw.
-  template <class Body>
-  void run(int n, const Body& body) {
+  template <class Body> void run(int n, const Body& body) {
     run(n, [](const void* b, int i) { (*static_cast<const Body*>(b))(i); }, &body);
   }
 };

@@ -58,8 +58,7 @@ class IdleThreads {
   int n_idle() const;
   // Calls body(thread, parts) here and on threads that are or become idle; each takes parts until
   // none is left. The first exception is rethrown here. Nested calls are not shared again.
-  template <class Body>
-  void share(int thread, int n, const Body& body) {
+  template <class Body> void share(int thread, int n, const Body& body) {
     share(
         thread, n,
         [](const void* b, int t, Parts& parts) { (*static_cast<const Body*>(b))(t, parts); },
@@ -68,8 +67,7 @@ class IdleThreads {
 };
 
 // A doubly linked list of items. Item::Pointer owns an item; `older` and `newer` are its links.
-template <class Item>
-class WaitingList {
+template <class Item> class WaitingList {
   using Pointer = typename Item::Pointer;
   std::mutex mutex_;
   Item *oldest_ = nullptr, *newest_ = nullptr;
@@ -107,8 +105,7 @@ class WaitingList {
 };
 
 // The lists of all threads of a team.
-template <class Item>
-class WaitingLists : public IdleThreads {
+template <class Item> class WaitingLists : public IdleThreads {
   using Pointer = typename Item::Pointer;
   std::unique_ptr<WaitingList<Item>[]> lists_;
   std::atomic<std::int64_t> unfinished_{0};  // waiting bundles and those being refined
@@ -130,8 +127,7 @@ class WaitingLists : public IdleThreads {
   }
   // The same, but calls sleep(news seen so far) while there is nothing to do; it must return from
   // time to time.
-  template <class Sleep>
-  Pointer next(int thread, Sleep sleep) {
+  template <class Sleep> Pointer next(int thread, Sleep sleep) {
     for (;;) {
       const std::uint32_t seen = news();
       if (ended_.load()) return nullptr;

@@ -42,8 +42,7 @@ struct Ranking {
     return idle ? std::clamp<std::size_t>(n / least, 1, 2 * (idle + 1)) : 1;
   }
   // Calls body(part, begin, end) for parts of 0..n.
-  template <class Body>
-  void share(std::size_t n, std::size_t n_parts, const Body& body) const {
+  template <class Body> void share(std::size_t n, std::size_t n_parts, const Body& body) const {
     threads.share(thread, static_cast<int>(n_parts), [&](int, Parts& parts) {
       for (int i; (i = parts.take()) >= 0;) {
         const auto part = static_cast<std::size_t>(i);

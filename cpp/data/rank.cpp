@@ -71,8 +71,7 @@ std::size_t distinct(const Item* sorted, std::size_t present, float* values, std
   return n_values;
 }
 
-template <class Item>
-std::size_t present_items(const Item* sorted, std::size_t n) {
+template <class Item> std::size_t present_items(const Item* sorted, std::size_t n) {
   return static_cast<std::size_t>(
       std::partition_point(sorted, sorted + n, [](const Item& i) { return i.key != missing_key; }) -
       sorted);

@@ -20,8 +20,7 @@ class RowParts {
   // per part and key: number of rows, then the place of the next row
   std::vector<Counts> next_;
 
-  template <class Body>
-  void each_row(const Body& body) {
+  template <class Body> void each_row(const Body& body) {
     team_.run(team_.size(), [&](int thread) {
       const std::size_t part = static_cast<std::size_t>(thread), n = next_.size();
       Counts next = next_[part];  // a copy: no cache line is shared with another thread
@@ -39,8 +38,7 @@ class RowParts {
                         n_threads, static_cast<std::int64_t>(n_rows) / kRowsPerThread))),
         next_(static_cast<std::size_t>(team_.size()), Counts(n_keys)) {}
 
-  template <class Key>
-  void count(const Key& key) {
+  template <class Key> void count(const Key& key) {
     each_row([&](std::size_t r, Counts& counts) { counts[key(r)]++; });
   }
   std::int64_t total(std::size_t key) const {
@@ -54,8 +52,7 @@ class RowParts {
     return at;
   }
   // Calls put(row, place) for every row.
-  template <class Key, class Put>
-  void place(const Key& key, const Put& put) {
+  template <class Key, class Put> void place(const Key& key, const Put& put) {
     each_row([&](std::size_t r, Counts& next) { put(r, next[key(r)]++); });
   }
 };

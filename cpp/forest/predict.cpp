@@ -43,8 +43,7 @@ bool below(std::int64_t a, std::int64_t b) {
 }
 
 // A tree whose arrays have the right lengths but unchecked contents.
-template <class T>
-class UncheckedTree {
+template <class T> class UncheckedTree {
   const std::int64_t *first_, *first_branch_;
   const std::int32_t *child_, *feature_, *missing_;
   std::int64_t n_, n_branches_, n_features_;
@@ -67,8 +66,7 @@ class UncheckedTree {
         stride_(x.column_stride) {}
 
   // The node after node i on a row's path; i itself if it is a leaf.
-  template <bool Nominal>
-  std::int64_t next(std::int64_t i, const T* row) const {
+  template <bool Nominal> std::int64_t next(std::int64_t i, const T* row) const {
     const std::int64_t begin = first_[i], end = first_[i + 1];
     if (begin == end) return i;
     if (below(end, begin) || !below(end, n_))

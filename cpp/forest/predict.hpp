@@ -40,8 +40,7 @@ struct Walker {
 Walker make_walker(const Trees&, const Tests&, std::int64_t tree, std::int64_t n_features);
 
 // The value of a column in a row whose first value is at `row`.
-template <class T>
-float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
+template <class T> float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
   return static_cast<float>(row[feature * stride]);
 }
 

@@ -26,13 +26,10 @@ using namespace crosscut;
 
 namespace {
 
-template <class T>
-using Maybe = const std::optional<T>&;
+template <class T> using Maybe = const std::optional<T>&;
 
-template <class Part>
-struct HeldPart : Held<Part> {
-  template <class A>
-  auto* hold_if(const std::optional<A>& array) {
+template <class Part> struct HeldPart : Held<Part> {
+  template <class A> auto* hold_if(const std::optional<A>& array) {
     return array ? this->hold(*array) : nullptr;
   }
 };

@@ -78,8 +78,7 @@ CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::si
 
 // times_of() of n rows and all lanes, [row][kLanes]; null if every row counts once. Lane k must be
 // task k of the block.
-template <class Row>
-const u8* times_of_lanes(Worker& w, u32 n, Row row) {
+template <class Row> const u8* times_of_lanes(Worker& w, u32 n, Row row) {
   const Problem& p = w.run.p;
   if (!p.multiplicity) return nullptr;
   u8* times = w.scratch.take<u8>(static_cast<std::size_t>(n) * kLanes);

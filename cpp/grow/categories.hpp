@@ -59,8 +59,7 @@ struct CategoryTables {
 };
 
 // Regression: exact means of lane k's rows per category, summed on the first call.
-template <class Rows>
-struct ExactMeans {
+template <class Rows> struct ExactMeans {
   Worker& w;
   const Bundle& bundle;
   const Rows& rows;

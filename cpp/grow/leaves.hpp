@@ -26,8 +26,7 @@ void close_lanes(Worker& w, const Bundle& bundle, const Rows& rows, u32 lanes) {
 }
 
 // Regression: closes the lanes whose rows all have the same target.
-template <class Rows>
-void close_pure_lanes(Worker& w, Bundle& bundle, const Rows& rows) {
+template <class Rows> void close_pure_lanes(Worker& w, Bundle& bundle, const Rows& rows) {
   if (w.run.p.n_classes) return;
   const double* y = w.run.p.target;
   double first[kLanes];

@@ -175,8 +175,7 @@ class NominalColumn {
     }
     std::sort(order, order + m);
   }
-  template <class Look>
-  void evaluate_prefixes(int o, Look evaluate) {
+  template <class Look> void evaluate_prefixes(int o, Look evaluate) {
     const int K = run.K();
     double* sum = arena.take<double>(static_cast<std::size_t>(K));
     std::fill_n(sum, K, 0.0);
@@ -191,8 +190,7 @@ class NominalColumn {
   }
   // All subsets that contain the first category, except the set of all. The sums of a subset are
   // those of a smaller subset plus its last category.
-  template <class Look>
-  void evaluate_subsets(Look evaluate) {
+  template <class Look> void evaluate_subsets(Look evaluate) {
     const auto K = static_cast<std::size_t>(run.K());
     double* sums = arena.take<double>(K << (m - 1));
     i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));

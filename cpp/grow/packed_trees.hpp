@@ -8,20 +8,16 @@
 namespace crosscut {
 
 // An allocator that does not clear memory, for arrays that are written before they are read.
-template <class T>
-struct Uncleared : std::allocator<T> {
-  template <class U>
-  struct rebind {
+template <class T> struct Uncleared : std::allocator<T> {
+  template <class U> struct rebind {
     using other = Uncleared<U>;
   };
   void construct(T*) noexcept {}
-  template <class... From>
-  void construct(T* at, From&&... from) {
+  template <class... From> void construct(T* at, From&&... from) {
     ::new (static_cast<void*>(at)) T(static_cast<From&&>(from)...);
   }
 };
-template <class T>
-using Numbers = std::vector<T, Uncleared<T>>;
+template <class T> using Numbers = std::vector<T, Uncleared<T>>;
 
 struct PackedTrees {
   std::vector<std::int64_t> node_start{0}, branch_start{0};

@@ -124,8 +124,7 @@ struct Worker {
   explicit Worker(Run& r) : run(r) {}
 
   // Shares n parts of work with idle threads. body(worker, parts) takes parts until none is left.
-  template <class Body>
-  void share(int n, const Body& body) {
+  template <class Body> void share(int n, const Body& body) {
     const auto work = [&](Worker& w, Parts& parts) {
       const auto mark = w.scratch.mark();
       body(w, parts);
@@ -145,8 +144,7 @@ struct Worker {
     return idle && parts > 1 ? static_cast<int>(parts) : 1;
   }
   // Calls body(worker, begin, end, part) for parts that cover the rows 0..n.
-  template <class Body>
-  void share_rows(u32 n, int n_parts, const Body& body) {
+  template <class Body> void share_rows(u32 n, int n_parts, const Body& body) {
     const auto first = [&](int i) {
       return i < n_parts
                  ? static_cast<u32>(u64{n} * static_cast<u64>(i) / static_cast<u64>(n_parts)) &
@@ -157,13 +155,11 @@ struct Worker {
       for (int i; (i = parts.take()) >= 0;) body(w, first(i), first(i + 1), i);
     });
   }
-  template <class Body>
-  void share_rows(u32 n, const Body& body) {
+  template <class Body> void share_rows(u32 n, const Body& body) {
     share_rows(n, parts_of(n), [&](Worker&, u32 begin, u32 end, int) { body(begin, end); });
   }
   // Copies from[row(0)], …, from[row(n − 1)]; null if `from` is.
-  template <class Row>
-  const double* gathered(const double* from, u32 n, Row row) {
+  template <class Row> const double* gathered(const double* from, u32 n, Row row) {
     if (!from) return nullptr;
     double* to = scratch.take<double>(n);
     share_rows(n, [&](u32 begin, u32 end) {
@@ -173,8 +169,7 @@ struct Worker {
   }
   // Packs selected rows one after the other. count(begin, end) counts the selected rows of a range;
   // write(begin, end, at) writes them from place `at` and returns how many there are.
-  template <class Count, class Write>
-  u32 pack_rows(u32 n, const Count& count, const Write& write) {
+  template <class Count, class Write> u32 pack_rows(u32 n, const Count& count, const Write& write) {
     const int n_parts = parts_of(n);
     if (n_parts == 1) return write(u32{0}, n, u32{0});
     u32 at[kMostParts + 1] = {};
@@ -199,8 +194,7 @@ struct Worker {
       run.halt.store(1);
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
-  template <class T>
-  T* keep(std::size_t n) {  // memory of nodes and their arrays
+  template <class T> T* keep(std::size_t n) {  // memory of nodes and their arrays
     return nodes.take<T, 16>(n);
   }
   // Prepares pure_stats(): statistics of n <= kPureRows rows of one class, as a window into a line

@@ -168,8 +168,7 @@ CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
 }
 
 // P: the running statistics of the scan (criteria/running_statistics.hpp).
-template <class P>
-struct Search {
+template <class P> struct Search {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
   using V = typename P::V;
   Worker& w;
@@ -196,8 +195,7 @@ struct Search {
         work(worker.level(b.depth)) {}
 
   // The lanes in which the current cut may beat the best test.
-  template <class State>
-  CC_INLINE static u32 may_beat(State& state) {
+  template <class State> CC_INLINE static u32 may_beat(State& state) {
     return off(Acceleration::fast_comparison) ? ~0u : state.promising();
   }
   void lower(int k) {

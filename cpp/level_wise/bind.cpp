@@ -19,8 +19,7 @@ namespace {
 // The arrays of crosscut.engines.stream.bundle.flat_bundles. Children must come after their
 // parents, so that every walk ends.
 struct Bundles : Held<BundleForest> {
-  template <class T>
-  const T* read(const nb::dict& d, const char* name, std::size_t n) {
+  template <class T> const T* read(const nb::dict& d, const char* name, std::size_t n) {
     const auto array = nb::cast<Array<T>>(d[name]);
     if (array.size() != n)
       throw std::invalid_argument(std::string(name) + " must have " + std::to_string(n) +
@@ -242,8 +241,7 @@ std::int64_t code_column(const Aligned<nb::ndarray<const T, nb::ndim<1>, nb::dev
                       static_cast<std::uint8_t>(missing), codes.data(), n_threads);
 }
 
-template <class T>
-void define(nb::module_& m) {
+template <class T> void define(nb::module_& m) {
   m.def("pass_batch", &pass_batch<T>, "bundles"_a, "codes"_a, "masks"_a, "slot"_a,
         "amounts"_a.none(), "target"_a.none(), "first_bin"_a, "n_channels"_a,
         "statistics"_a.noconvert(), "ranges"_a.noconvert().none(), "n_threads"_a);

@@ -132,8 +132,7 @@ class Walk {
 };
 
 // Sums of a valid fit do not overflow; others wrap, which is defined for unsigned integers.
-template <class T>
-void add(T& cell, i64 amount) {
+template <class T> void add(T& cell, i64 amount) {
   using Bits = std::make_unsigned_t<T>;
   cell = static_cast<T>(static_cast<Bits>(cell) + static_cast<Bits>(amount));
 }

@@ -40,8 +40,7 @@ struct QueryForest {
     return pruned_by([&](const Tree& tree) { return query::prune_means(tree, moments); });
   }
 
-  template <class Prune>
-  QueryForest pruned_by(Prune prune_tree) const {
+  template <class Prune> QueryForest pruned_by(Prune prune_tree) const {
     QueryForest result = *this;
     result.forest = std::make_shared<Forest>();
     result.forest->tests = forest->tests;

@@ -86,8 +86,7 @@ class Components {
   std::int32_t same(const Components& other, std::int32_t query);
 
   // Calls visit(literal's first term, its length) for each literal of a code.
-  template <class Visit>
-  void each_literal(std::span<const Term> code, Visit visit) const {
+  template <class Visit> void each_literal(std::span<const Term> code, Visit visit) const {
     for (std::size_t i = 0; i < code.size();) {
       const std::size_t n = length(code[i]);
       visit(code.data() + i, n);
@@ -95,8 +94,7 @@ class Components {
     }
   }
   // Gives each variable of a code the number rename(its own).
-  template <class Rename>
-  void rename(std::span<Term> code, Rename rename) const {
+  template <class Rename> void rename(std::span<Term> code, Rename rename) const {
     for (std::size_t i = 0, end; i < code.size(); i = end) {
       end = i + length(code[i]);
       for (std::size_t j = i + 1; j < end; j++)

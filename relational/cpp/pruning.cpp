@@ -31,8 +31,7 @@ class Pruner {
 
   // Turns nodes into leaves if their subtrees are not expected to be better, given the expected
   // cost of a leaf.
-  template <class Cost>
-  double replace(std::size_t node, const Cost& cost) {
+  template <class Cost> double replace(std::size_t node, const Cost& cost) {
     const double as_leaf = cost(tree_.statistics.data() + node * width_, prediction[node]);
     if (leaf[node]) return as_leaf;
     const double below =

@@ -8,8 +8,7 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 // One lane's sums at a cut and, for may_beat_inside, of the interval that follows it.
-template <int W>
-struct LaneCut {
+template <int W> struct LaneCut {
   using V = Vec<double, W>;
   const Run& run;
   const V *node_sums, *left_sums, *cell;
@@ -27,8 +26,7 @@ struct LaneCut {
   double x(double v) const { return run.quality.x(v); }
 };
 
-template <class Criterion, int W>
-struct AnyClassesOf : WeightedClasses<W> {
+template <class Criterion, int W> struct AnyClassesOf : WeightedClasses<W> {
   using Base = WeightedClasses<W>;
   using Base::Base, Base::C, Base::l_c, Base::n_c, Base::limit, Base::n, Base::node_q, Base::lanes,
       Base::run;
@@ -67,10 +65,8 @@ struct AnyClassesOf : WeightedClasses<W> {
   }
 };
 
-template <class Criterion>
-struct AnyClasses {
-  template <int W>
-  using Of = AnyClassesOf<Criterion, W>;
+template <class Criterion> struct AnyClasses {
+  template <int W> using Of = AnyClassesOf<Criterion, W>;
 };
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -10,8 +10,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kFloatRows = 1 << 16;
 
-template <class Real, int W>
-struct BinaryGiniOf {
+template <class Real, int W> struct BinaryGiniOf {
   using T = Real;
   using V = Vec<T, W>;
   static constexpr int kParts = 2;
@@ -168,9 +167,7 @@ struct BinaryGiniOf {
   }
 };
 
-template <int W>
-using BinaryGini = BinaryGiniOf<float, W>;
-template <int W>
-using WideBinaryGini = BinaryGiniOf<double, W>;
+template <int W> using BinaryGini = BinaryGiniOf<float, W>;
+template <int W> using WideBinaryGini = BinaryGiniOf<double, W>;
 
 }  // namespace crosscut::CROSSCUT_LEVEL

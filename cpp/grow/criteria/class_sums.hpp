@@ -5,8 +5,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class Real, int W>
-struct ClassSums {
+template <class Real, int W> struct ClassSums {
   using T = Real;
   using V = Vec<T, W>;
   const int C;

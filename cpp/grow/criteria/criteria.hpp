@@ -9,8 +9,7 @@
 
 namespace crosscut {
 
-template <CriterionType... Types>
-struct CriterionList {
+template <CriterionType... Types> struct CriterionList {
   static constexpr int kSize = sizeof...(Types);
 };
 using Criteria = CriterionList<Gini, Entropy, GainRatio, Variance>;
@@ -40,8 +39,7 @@ decltype(auto) with_criterion_of(CriterionList<First, Rest...>, int index, const
   }
   return f.template operator()<First>();
 }
-template <class F>
-decltype(auto) with_criterion(const Criterion& criterion, const F& f) {
+template <class F> decltype(auto) with_criterion(const Criterion& criterion, const F& f) {
   return with_criterion_of(Criteria{}, criterion.index, f);
 }
 

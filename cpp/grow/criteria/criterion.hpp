@@ -44,8 +44,7 @@ struct Terms {
   }
   // Sum of f(s[c]). The order is part of the result: one by one, or eight at a time from 64
   // classes.
-  template <class F>
-  double sum(const double* s, F f) const {
+  template <class F> double sum(const double* s, F f) const {
     double all = 0;
     int c = 0;
     if (K >= 64) {

@@ -36,29 +36,24 @@ struct Entropy {
   }
 
   // Error of Q on the grid, for weights from 1e-300 to 1e300.
-  template <class Grid>
-  static double error(const Grid& grid, double) {
+  template <class Grid> static double error(const Grid& grid, double) {
     return grid.weight * (112 * grid.off + 1200 * grid.formula);
   }
 
   // For the running statistics: may this cut (one lane's sums) have a quality above `best`?
-  template <class Cut>
-  static bool may_beat(const Cut& cut, double best) {
+  template <class Cut> static bool may_beat(const Cut& cut, double best) {
     return quality_at(cut) > best - slack(cut);
   }
   // May a cut inside the following interval have a quality above `best`?
-  template <class Cut>
-  static bool may_beat_inside(const Cut& cut, double best) {
+  template <class Cut> static bool may_beat_inside(const Cut& cut, double best) {
     double q = 0;
     return !bound_inside(cut, q) || q > best - slack(cut);
   }
 
-  template <class Cut>
-  static double slack(const Cut& cut) {  // covers rounding
+  template <class Cut> static double slack(const Cut& cut) {  // covers rounding
     return 1e-11 * (cut.x(cut.n) + cut.n);
   }
-  template <class Cut>
-  static double quality_at(const Cut& cut) {
+  template <class Cut> static double quality_at(const Cut& cut) {
     double q = -cut.x(cut.l) - cut.x(cut.r);
     for (int c = 0; c < cut.n_classes; c++) {
       const double left = cut.left(c);
@@ -70,8 +65,7 @@ struct Entropy {
   // convex and g(l) = −x(l) − x(n − l) is concave. In the interval φ_c is below its chord and g is
   // below its tangent at the middle. The sum of both is linear in the rows moved of each class, so
   // its maximum moves each class completely or not at all. Returns false if there is no tangent.
-  template <class Cut>
-  static bool bound_inside(const Cut& cut, double& q) {
+  template <class Cut> static bool bound_inside(const Cut& cut, double& q) {
     const double size = cut.size();
     const double middle = cut.l + size / 2;
     const double rest = cut.n - middle;

@@ -35,21 +35,18 @@ struct GainRatio {
     return Entropy::impurity(value, n_classes, weight);
   }
 
-  template <class Grid>
-  static double error(const Grid& grid, double q) {
+  template <class Grid> static double error(const Grid& grid, double q) {
     return Entropy::error(grid, q) * (3 * (1 + q) / grid.least);
   }
 
-  template <class Cut>
-  static bool may_beat(const Cut& cut, double best) {
+  template <class Cut> static bool may_beat(const Cut& cut, double best) {
     const double gain = Entropy::quality_at(cut) - cut.node_quality;
     const double split = cut.x(cut.n) - cut.x(cut.l) - cut.x(cut.r);
     return gain > best * split - Entropy::slack(cut) * (1 + best);
   }
   // The bound of the gain divided by the least split information, which is at one end of the
   // interval.
-  template <class Cut>
-  static bool may_beat_inside(const Cut& cut, double best) {
+  template <class Cut> static bool may_beat_inside(const Cut& cut, double best) {
     double q = 0;
     if (!Entropy::bound_inside(cut, q)) return true;
     const auto split_at = [&](double l) { return cut.x(cut.n) - cut.x(l) - cut.x(cut.n - l); };

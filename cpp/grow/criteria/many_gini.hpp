@@ -7,8 +7,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class Real, int W>
-struct ManyGiniOf : ClassSums<Real, W> {
+template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   using Sums = ClassSums<Real, W>;
   using T = Real;
   using V = Vec<T, W>;
@@ -223,9 +222,7 @@ struct ManyGiniOf : ClassSums<Real, W> {
   }
 };
 
-template <int W>
-using ManyGini = ManyGiniOf<float, W>;
-template <int W>
-using WideManyGini = ManyGiniOf<double, W>;
+template <int W> using ManyGini = ManyGiniOf<float, W>;
+template <int W> using WideManyGini = ManyGiniOf<double, W>;
 
 }  // namespace crosscut::CROSSCUT_LEVEL

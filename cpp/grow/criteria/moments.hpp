@@ -7,8 +7,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <int W>
-struct Moments {
+template <int W> struct Moments {
   using T = double;
   using V = Vec<T, W>;
   V p, w, p_l, w_l, rows_l, limit;

@@ -9,14 +9,12 @@
 namespace crosscut {
 namespace {
 
-template <class C>
-double total_of(const Terms& terms, const double* s) {
+template <class C> double total_of(const Terms& terms, const double* s) {
   if constexpr (C::kTargets.serve(0)) return s[1];
   else return terms.sum(s, [](double v) { return v; });
 }
 
-template <class C>
-double branch_of(const Terms& terms, const double* s) {
+template <class C> double branch_of(const Terms& terms, const double* s) {
   const double weight = total_of<C>(terms, s);
   return weight > 0 ? C::part(terms, s, weight) : 0;  // all weights may round to 0 on the grid
 }
@@ -28,8 +26,7 @@ double several(const Terms& terms, const double* branches, int n, const double* 
   return C::test(terms, parts, branches, n, node);
 }
 
-template <class C>
-double binary(const Terms& terms, const double* left, const double* node) {
+template <class C> double binary(const Terms& terms, const double* left, const double* node) {
   // A shortcut for two statistics: the same sums in the same order, so the same bits.
   if constexpr (requires { C::part_of_two(0.0, 0.0); }) {
     if (terms.K == 2)
@@ -47,8 +44,7 @@ double binary(const Terms& terms, const double* left, const double* node) {
   return q;
 }
 
-template <class C>
-constexpr Criterion describe(int index) {
+template <class C> constexpr Criterion describe(int index) {
   return {index,       C::kName,    C::kTargets,   C::kRunning,    C::kAdds,
           C::kSquares, C::kMirrors, C::kNeedsGain, C::kLogarithms, &C::part,
           &binary<C>,  &several<C>, &C::impurity};

@@ -16,8 +16,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 // Calls use.operator()<P>() with the running statistics of a run; P<W> has W lanes. kFloats: at
 // most kFloatRows rows, so that floats hold their counts exactly.
-template <bool kFloats, class Use>
-void with_running_statistics(const Run& run, const Use& use) {
+template <bool kFloats, class Use> void with_running_statistics(const Run& run, const Use& use) {
   switch (run.family) {
     case Family::binary_gini:
       if constexpr (kFloats) return use.template operator()<BinaryGini>();

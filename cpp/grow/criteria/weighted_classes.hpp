@@ -6,8 +6,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <int W>
-struct WeightedClasses : ClassSums<double, W> {
+template <int W> struct WeightedClasses : ClassSums<double, W> {
   using Sums = ClassSums<double, W>;
   using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
   using typename Sums::T, typename Sums::V;
@@ -77,8 +76,7 @@ struct WeightedClasses : ClassSums<double, W> {
       }
     }
     double rows() const { return l; }
-    template <class P>
-    bool promising(P& p) const {
+    template <class P> bool promising(P& p) const {
       put(p);
       return p.promising() != 0;
     }

@@ -4,8 +4,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <int W>
-struct WeightedGini : WeightedClasses<W> {
+template <int W> struct WeightedGini : WeightedClasses<W> {
   using Base = WeightedClasses<W>;
   using Base::Base, Base::C, Base::l_c, Base::limit, Base::n;
   using typename Base::T, typename Base::V;

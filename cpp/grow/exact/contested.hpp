@@ -8,8 +8,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class Rows>
-struct ExactSearch {
+template <class Rows> struct ExactSearch {
   Worker& w;
   const Bundle& bundle;
   const Rows& rows;

@@ -6,8 +6,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class P>
-struct BorderSearch : Search<P> {
+template <class P> struct BorderSearch : Search<P> {
   using Base = Search<P>;
   using Base::bundle, Base::p, Base::stats, Base::missing_rows, Base::W;
   using typename Base::V;
@@ -69,8 +68,7 @@ struct BorderSearch : Search<P> {
     if (const u8* codes = rows.codes->column[f]) fill_with(h, codes);
     else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.codes});
   }
-  template <class Numbers>
-  void fill_with(const Statistics& h, Numbers codes) {
+  template <class Numbers> void fill_with(const Statistics& h, Numbers codes) {
     const u32 total = h.bins + 1;
     if (w.run.counted) return fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
     const auto mark = w.scratch.mark();

@@ -121,8 +121,7 @@ struct LargeRows {
   }
   // Shares the rows between threads in ranges of words of `bits`: body(worker, first word, end
   // word, first position, end position).
-  template <class Body>
-  void share(Worker& w, const Body& body) const {
+  template <class Body> void share(Worker& w, const Body& body) const {
     const auto at = [&](u32 word) { return word < bits.n_words ? bits.before[word] : n; };
     w.share_rows(64 * bits.n_words, w.parts_of(n), [&](Worker& worker, u32 begin, u32 end, int) {
       body(worker, begin / 64, end / 64, at(begin / 64), at(end / 64));

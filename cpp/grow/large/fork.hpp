@@ -80,8 +80,7 @@ inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches)
   return node.branches;
 }
 
-template <class Rows>
-struct Forking {
+template <class Rows> struct Forking {
   Worker& w;
   const Bundle& bundle;
   const Rows& rows;
@@ -339,8 +338,7 @@ void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fo
   }
 }
 
-template <class Rows>
-Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, Best& best) {
+template <class Rows> Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, Best& best) {
   decide_contested(w, bundle, rows, best);
   Forking<Rows> forking(w, bundle, rows, best);
   forking.take_tests();

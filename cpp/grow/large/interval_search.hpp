@@ -10,8 +10,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
 
-template <class P>
-struct IntervalSearch : BorderSearch<P> {
+template <class P> struct IntervalSearch : BorderSearch<P> {
   using Base = BorderSearch<P>;
   using Base::bundle, Base::p, Base::W;
   using typename Base::V, typename Base::Statistics;

@@ -215,8 +215,7 @@ struct Block {
     worker.scratch.release(mark);
   }
   // Copies the rows whose mask is not 0 and returns how many there are.
-  template <class Mask, class Id>
-  u32 pack_rows(u32 n, Mask mask, Id id, u32* ids, u16* masks) {
+  template <class Mask, class Id> u32 pack_rows(u32 n, Mask mask, Id id, u32* ids, u16* masks) {
     const auto count = [&](u32 begin, u32 end) {
       u32 kept = 0;
       for (u32 i = begin; i < end; i++) kept += mask(i) != 0;

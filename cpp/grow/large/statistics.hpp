@@ -74,8 +74,7 @@ struct SortedRows {
 };
 
 // Turns fold cells into lanes: a task trains on everything but the cell of its own fold.
-template <class T, int W>
-CC_INLINE void subtract_folds(Vec<T, W>& v) {
+template <class T, int W> CC_INLINE void subtract_folds(Vec<T, W>& v) {
   if constexpr (W > 1) {
     T sum = 0;
     for (int k = 0; k < W; k++) sum += v[k];

@@ -18,31 +18,25 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
-template <class T, int W>
-struct VecOf {
+template <class T, int W> struct VecOf {
   typedef T type __attribute__((vector_size(sizeof(T) * W)));
 };
-template <class T>
-struct VecOf<T, 1> {
+template <class T> struct VecOf<T, 1> {
   typedef T type;
 };
-template <class T, int W>
-using Vec = typename VecOf<T, W>::type;
+template <class T, int W> using Vec = typename VecOf<T, W>::type;
 
-template <class T, int W>
-CC_INLINE Vec<T, W> all(T x) {
+template <class T, int W> CC_INLINE Vec<T, W> all(T x) {
   if constexpr (W == 1) return x;
   else return Vec<T, W>{} + x;
 }
-template <class T, int W>
-CC_INLINE T lane(const Vec<T, W>& v, int k) {
+template <class T, int W> CC_INLINE T lane(const Vec<T, W>& v, int k) {
   if constexpr (W == 1) {
     (void)k;
     return v;
   } else return v[k];
 }
-template <class T, int W>
-CC_INLINE void set_lane(Vec<T, W>& v, int k, T x) {
+template <class T, int W> CC_INLINE void set_lane(Vec<T, W>& v, int k, T x) {
   if constexpr (W == 1) {
     (void)k;
     v = x;
@@ -50,8 +44,7 @@ CC_INLINE void set_lane(Vec<T, W>& v, int k, T x) {
 }
 
 // 1 in the lanes of the mask, 0 elsewhere.
-template <class T, int W>
-CC_INLINE Vec<T, W> ones(u32 mask) {
+template <class T, int W> CC_INLINE Vec<T, W> ones(u32 mask) {
   if constexpr (W == 1) {
     return static_cast<T>(mask & 1);
   } else {
@@ -113,8 +106,7 @@ CC_INLINE Vec<T, W> ones(u32 mask) {
 }
 
 // Bit k: a[k] > b[k].
-template <class T, int W>
-CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
+template <class T, int W> CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
   if constexpr (W == 1) {
     return a > b;
   } else {
@@ -177,8 +169,7 @@ CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T, W>& b) {
 }
 
 // Converts counts to floats or doubles.
-template <class T, int W>
-CC_INLINE Vec<T, W> from_counts(const Vec<u32, W>& v) {
+template <class T, int W> CC_INLINE Vec<T, W> from_counts(const Vec<u32, W>& v) {
   if constexpr (W == 1) return static_cast<T>(v);
   else return __builtin_convertvector((Vec<std::int32_t, W>)v, Vec<T, W>);
 }
@@ -254,8 +245,7 @@ struct ByteSet {
                                               1, 2, 4, 8, 16, 32, 64, 128};
 };
 
-template <class F>
-CC_INLINE void each_bit(u32 bits, F f) {
+template <class F> CC_INLINE void each_bit(u32 bits, F f) {
   for (; bits; bits &= bits - 1) f(__builtin_ctz(bits));
 }
 

@@ -132,8 +132,7 @@ CC_INLINE Vec<float, kCuts> bit_counts(u32 bits) {
 }
 
 // Broadcasts the last element.
-template <class V>
-CC_INLINE V last_of(V v) {
+template <class V> CC_INLINE V last_of(V v) {
   constexpr int W = sizeof v / sizeof v[0];
   if constexpr (W == 4) return __builtin_shufflevector(v, v, 3, 3, 3, 3);
   else if constexpr (W == 8) return __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7);
@@ -143,8 +142,7 @@ CC_INLINE V last_of(V v) {
 }
 
 // The position of the largest element among those in the mask; none is negative.
-template <int W>
-CC_INLINE u32 largest_of(Vec<float, W> v, u32 among) {
+template <int W> CC_INLINE u32 largest_of(Vec<float, W> v, u32 among) {
 #if defined(__AVX2__)
   if constexpr (W == 8) {
     const __m256 x = (__m256)(ones<float, 8>(among) > 0.0f ? v : Vec<float, 8>{} - 1.0f);

@@ -14,8 +14,7 @@ struct ListKey {
   bool operator<(const ListKey& o) const { return v < o.v; }
 };
 
-template <class T>
-inline void insertion_sort(T* a, u32 n) {
+template <class T> inline void insertion_sort(T* a, u32 n) {
   for (u32 i = 1; i < n; i++) {
     const T x = a[i];
     u32 j = i;
@@ -26,8 +25,7 @@ inline void insertion_sort(T* a, u32 n) {
 
 // Sorts keys (rank << kRowBits | row) by rank. Rows ascend on entry and keep their order within a
 // rank. Returns the buffer that has the result, `a` or `b`.
-template <int kRowBits, class Key>
-Key* sort_keys(Key* a, Key* b, u32 n, u32 range) {
+template <int kRowBits, class Key> Key* sort_keys(Key* a, Key* b, u32 n, u32 range) {
   if (n <= 48) {
     insertion_sort(a, n);
     return a;

@@ -56,8 +56,7 @@ struct FewColumn {
 };
 
 // The columns of a node that are not constant and that its task may use, in ascending order.
-template <class Code>
-class FewColumns {
+template <class Code> class FewColumns {
   Worker& w;
   const LocalTable& table;
   const SingleNode<Code>& x;

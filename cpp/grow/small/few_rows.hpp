@@ -21,8 +21,7 @@ struct SharedNodes {
   }
 };
 
-template <bool kClasses>
-class FewRows {
+template <bool kClasses> class FewRows {
   // The best test so far: the rows that go left, the last value among them, the quality on the
   // grid, and the least quality that may still be better.
   struct BestTest {
@@ -55,8 +54,7 @@ class FewRows {
   }
   // Does the node have few rows? Above kFewRows only if its columns have few values, because sets
   // take time per value and lists take time per row.
-  template <class Code>
-  static bool pays(const Run& run, const SingleNode<Code>& x) {
+  template <class Code> static bool pays(const Run& run, const SingleNode<Code>& x) {
     if (x.n <= kFewRows) return true;
     if (x.n > kWordRows) return false;
     const u32 most = kFewValues * static_cast<u32>(x.n_columns + x.code.n);
@@ -76,8 +74,7 @@ class FewRows {
   }
 
   // Refines a node that needs a test, to the end.
-  template <class Code>
-  void finish(const SingleNode<Code>& x) {
+  template <class Code> void finish(const SingleNode<Code>& x) {
     const auto mark = w.scratch.mark();
     targets.start(x);
     const FewColumns<Code> few(w, table, bundle, x, targets.row);

@@ -21,8 +21,7 @@ constexpr auto kTwoClasses = [] {
   return q;
 }();
 
-template <bool kClasses>
-class FewTargets {
+template <bool kClasses> class FewTargets {
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;
@@ -42,8 +41,7 @@ class FewTargets {
   FewTargets(Worker& worker, const LocalTable& t, const Bundle& b)
       : w(worker), table(t), bundle(b) {}
 
-  template <class Code>
-  void start(const SingleNode<Code>& x) {
+  template <class Code> void start(const SingleNode<Code>& x) {
     u32 n = 0;
     if constexpr (Code::kEachRow)
       each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
@@ -57,8 +55,7 @@ class FewTargets {
       for (int c = 0; c < n_classes; c++) n_of[c] = count_bits(rows & of_class[c]);
   }
 
-  template <class F>
-  CC_INLINE void each(FewSet s, F f) const {
+  template <class F> CC_INLINE void each(FewSet s, F f) const {
     each_bit_of(&s, 1, [&](u32 i) { f(u32{row[i]}); });
   }
   CC_INLINE double sum(FewSet s) const {

@@ -6,8 +6,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class Code>
-class SingleTask {
+template <class Code> class SingleTask {
   Worker& w;
   const LocalTable& table;
   Bundle bundle;  // one lane: the task and its current node

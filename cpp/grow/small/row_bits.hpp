@@ -91,25 +91,21 @@ struct BitRows {
   }
 };
 
-template <class P>
-struct BitSearch;
+template <class P> struct BitSearch;
 struct BitSplit;
 
 // The code of a node whose columns with few values are sets of bits.
 struct BitCode {
-  template <class P>
-  using Search = BitSearch<P>;
+  template <class P> using Search = BitSearch<P>;
   using Split = BitSplit;
-  template <class P>
-  static constexpr bool kServes = requires { typename P::Values; };
+  template <class P> static constexpr bool kServes = requires { typename P::Values; };
   static constexpr bool kEntries = false;
   static constexpr bool kEachRow = true;
   static constexpr bool kSums = false;
   struct Rows {
     const u64* bits;
     const BitRows* all;
-    template <class F>
-    CC_INLINE void each(F f) const {
+    template <class F> CC_INLINE void each(F f) const {
       each_bit_of(bits, all->words, [&](u32 b) { f(u32{all->row[b]}); });
     }
   };
@@ -131,8 +127,7 @@ struct BitCode {
 };
 static_assert(NodeCode<BitCode>);
 
-template <class P>
-struct BitSearch : SingleSearch<P> {
+template <class P> struct BitSearch : SingleSearch<P> {
   using Base = SingleSearch<P>;
   using Base::Base, Base::w, Base::table, Base::bundle, Base::best, Base::p, Base::work,
       Base::missing_rows, Base::evaluate, Base::separable;

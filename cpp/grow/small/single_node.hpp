@@ -9,8 +9,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 CC_INLINE u32 count_bits(u64 bits) { return static_cast<u32>(__builtin_popcountll(bits)); }
 
-template <class F>
-CC_INLINE void each_bit_of(const u64* bits, u32 words, F f) {
+template <class F> CC_INLINE void each_bit_of(const u64* bits, u32 words, F f) {
   for (u32 i = 0; i < words; i++)
     for (u64 m = bits[i]; m; m &= m - 1) f(i * 64 + static_cast<u32>(__builtin_ctzll(m)));
 }
@@ -30,8 +29,7 @@ concept NodeCode = requires(Code code, const Code& same, u32 place, u32 n, int f
 };
 
 // Lists and code belong to the node and are split in place.
-template <class Code>
-struct SingleNode {
+template <class Code> struct SingleNode {
   Node* node;
   u32 n;
   RowSet set;  // key of its rows
@@ -57,13 +55,11 @@ struct SingleNode {
 };
 
 // The rows of a branch: list entries, or whatever the code has instead.
-template <class Code>
-struct Branch {
+template <class Code> struct Branch {
   u32 n;
   const u32* entries;  // null if the code has the rows
   typename Code::Rows rows;
-  template <class F>
-  CC_INLINE void each(F f) const {
+  template <class F> CC_INLINE void each(F f) const {
     if constexpr (Code::kEachRow) {
       rows.each(f);
     } else {
@@ -74,25 +70,20 @@ struct Branch {
 };
 
 // The branches of a node and its children.
-template <class Code>
-struct NodeSplit {
+template <class Code> struct NodeSplit {
   u32 n;
   Branch<Code>* branch;
   Node* child;
 };
 
-template <class P>
-struct SingleSearch;
-template <class Code>
-struct SingleSplit;
+template <class P> struct SingleSearch;
+template <class Code> struct SingleSplit;
 
 // The code of tables in which all columns have lists.
 struct NoCode {
-  template <class P>
-  using Search = SingleSearch<P>;
+  template <class P> using Search = SingleSearch<P>;
   using Split = SingleSplit<NoCode>;
-  template <class P>
-  static constexpr bool kServes = true;
+  template <class P> static constexpr bool kServes = true;
   static constexpr bool kEntries = false;
   static constexpr bool kEachRow = false;
   static constexpr bool kSums = false;

@@ -7,8 +7,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class P>
-struct SingleSearch : Search<P> {
+template <class P> struct SingleSearch : Search<P> {
   Worker& w;
   const LocalTable& table;
   const ScanRows rows;
@@ -231,8 +230,7 @@ struct SingleSearch : Search<P> {
       Base::evaluate_nominal(0, f, sums, count, m, single, exact, worth);
   }
 
-  template <class Code>
-  void run(const SingleNode<Code>& x) {
+  template <class Code> void run(const SingleNode<Code>& x) {
     for (int j = 0; j < x.n_columns; j++) {
       const int f = x.columns[j];
       if (!allowed_lanes(w, bundle, f)) continue;

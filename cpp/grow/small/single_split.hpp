@@ -5,8 +5,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class Code>
-struct SingleSplit {
+template <class Code> struct SingleSplit {
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;

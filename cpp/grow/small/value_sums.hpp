@@ -73,17 +73,14 @@ struct ValueColumns {
   }
 };
 
-template <class P>
-struct SumSearch;
+template <class P> struct SumSearch;
 struct SumSplit;
 
 // The code of a node with sums by value.
 struct SumCode {
-  template <class P>
-  using Search = SumSearch<P>;
+  template <class P> using Search = SumSearch<P>;
   using Split = SumSplit;
-  template <class P>
-  static constexpr bool kServes = requires { P::Cuts::kMost; };
+  template <class P> static constexpr bool kServes = requires { P::Cuts::kMost; };
   static constexpr bool kEntries = true;
   static constexpr bool kEachRow = false;
   static constexpr bool kSums = true;
@@ -115,8 +112,7 @@ struct SumCode {
 };
 static_assert(NodeCode<SumCode>);
 
-template <class P>
-struct SumSearch : SingleSearch<P> {
+template <class P> struct SumSearch : SingleSearch<P> {
   using Base = SingleSearch<P>;
   using Base::Base, Base::w, Base::table, Base::all, Base::bundle, Base::best, Base::p, Base::work,
       Base::missing_rows, Base::evaluate;

@@ -15,28 +15,24 @@ namespace {
 
 constexpr std::size_t W = rules::group_lanes;
 
-template <class T>
-struct Lanes {
+template <class T> struct Lanes {
   typedef T V __attribute__((vector_size(sizeof(T) * W)));
 };
 using F = Lanes<float>::V;
 using I = Lanes<std::int32_t>::V;
 typedef std::uint8_t Octets __attribute__((vector_size(32), aligned(1), may_alias));
 
-template <class T, class From>
-typename Lanes<T>::V load(const From* p) {  // p need not be aligned
+template <class T, class From> typename Lanes<T>::V load(const From* p) {  // p need not be aligned
   typename Lanes<From>::V lanes;
   std::memcpy(&lanes, p, sizeof lanes);
   return __builtin_convertvector(lanes, typename Lanes<T>::V);
 }
-template <class T>
-void store(T* p, typename Lanes<T>::V lanes) {
+template <class T> void store(T* p, typename Lanes<T>::V lanes) {
   std::memcpy(p, &lanes, sizeof lanes);
 }
 
 // Compilers widen the bytes one by one.
-template <>
-inline F load<float>(const std::uint8_t* p) {
+template <> inline F load<float>(const std::uint8_t* p) {
 #if defined(__AVX512F__)
   return _mm512_maskz_cvtepi32_ps(
       0xffff,
@@ -56,10 +52,7 @@ inline F load<float>(const std::uint8_t* p) {
 #endif
 }
 
-template <class T>
-F to_float(typename Lanes<T>::V v) {
-  return __builtin_convertvector(v, F);
-}
+template <class T> F to_float(typename Lanes<T>::V v) { return __builtin_convertvector(v, F); }
 
 // The lanes in which a comparison holds, as bits.
 inline std::uint32_t lanes_of(I mask) {
@@ -104,8 +97,7 @@ inline float highest(F x) {
 }
 
 // log2 with an error below 2e-5, without branches, for all lanes at once; 0 becomes about -127.
-template <class X, class Bits>
-X quick_log2(X x, Bits bits) {
+template <class X, class Bits> X quick_log2(X x, Bits bits) {
   std::memcpy(&bits, &x, sizeof bits);
   X exponent;
   if constexpr (sizeof x == sizeof(float)) exponent = static_cast<float>((bits >> 23) - 127);
@@ -124,8 +116,7 @@ inline float quick_log2(float x) { return quick_log2(x, std::int32_t{}); }
 
 // Whether rules that cover n, of which p is in a class, reach the quality `least`; for all lanes or
 // one. For entropy it is a bound: minus entropy is at most log2(p / n) of the most frequent class.
-template <rules::Kind kind, class X>
-auto reaches(X p, X n, X a, X b, X least) {
+template <rules::Kind kind, class X> auto reaches(X p, X n, X a, X b, X least) {
   if constexpr (kind == rules::Kind::ratio) return p + a >= least * (n + b);
   else if constexpr (kind == rules::Kind::linear) return p - n * a >= least;
   else if constexpr (kind == rules::Kind::foil)
@@ -134,8 +125,7 @@ auto reaches(X p, X n, X a, X b, X least) {
 }
 
 // The approximate quality of rules that cover n, of which p(c) is in class c; not for entropy.
-template <rules::Kind kind, class P, class A>
-F quality_of(int n_classes, P p, A a, F n, F b) {
+template <rules::Kind kind, class P, class A> F quality_of(int n_classes, P p, A a, F n, F b) {
   F best{};
   for (int c = 0; c < n_classes; c++) {
     F value = p(c);

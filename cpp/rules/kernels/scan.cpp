@@ -197,8 +197,7 @@ void survey(const Scan& s, const T* all, const Part* parts, std::size_t n_blocks
           max(load<float>(s.least + k), load<float>(s.reached + k) - load<float>(s.tolerance + k)));
 }
 
-template <class T, class Part, Kind kind, bool any>
-void numeric(const Scan& s) {
+template <class T, class Part, Kind kind, bool any> void numeric(const Scan& s) {
   T* all = static_cast<T*>(s.room);
   T* below = all + s.stride();
   Part* parts = reinterpret_cast<Part*>(below + s.stride());
@@ -232,8 +231,7 @@ void numeric(const Scan& s) {
   }
 }
 
-template <class T, class Part, Kind kind, bool any>
-void nominal(const Scan& s) {
+template <class T, class Part, Kind kind, bool any> void nominal(const Scan& s) {
   constexpr std::size_t most = 255;
   T* all = static_cast<T*>(s.room);
   Part* part = reinterpret_cast<Part*>(all + s.stride());
@@ -265,13 +263,11 @@ void nominal(const Scan& s) {
   }
 }
 
-template <class T, class Part, Kind kind, bool any>
-void feature(const Scan& s) {
+template <class T, class Part, Kind kind, bool any> void feature(const Scan& s) {
   s.ends ? nominal<T, Part, kind, any>(s) : numeric<T, Part, kind, any>(s);
 }
 
-template <class T, class Part>
-void of_kind(const Scan& s) {
+template <class T, class Part> void of_kind(const Scan& s) {
   if (s.kind == Kind::ratio)
     s.any ? feature<T, Part, Kind::ratio, true>(s) : feature<T, Part, Kind::ratio, false>(s);
   if (s.kind == Kind::linear)

@@ -9,8 +9,7 @@ namespace {
 using rules::Scan;
 
 // The sums of a group of lanes, a vector per column.
-template <class T>
-struct Sums {
+template <class T> struct Sums {
   using V = typename Lanes<T>::V;
   V of[256];
   V n(const Scan& s) const {
@@ -20,16 +19,14 @@ struct Sums {
   }
 };
 
-template <class T, class From>
-Sums<T> sums_at(const Scan& s, const From* line, std::size_t group) {
+template <class T, class From> Sums<T> sums_at(const Scan& s, const From* line, std::size_t group) {
   Sums<T> sums;
   for (int c = 0; c < s.n_columns; c++)
     sums.of[c] = load<T>(line + static_cast<std::size_t>(c) * s.lanes() + group * W);
   return sums;
 }
 
-template <class T>
-Sums<T> minus(const Scan& s, const Sums<T>& x, const Sums<T>& y) {
+template <class T> Sums<T> minus(const Scan& s, const Sums<T>& x, const Sums<T>& y) {
   Sums<T> sums;
   for (int c = 0; c < s.n_columns; c++) sums.of[c] = x.of[c] - y.of[c];
   return sums;
@@ -64,8 +61,7 @@ void add_rows(const Scan& s, std::size_t from, std::size_t to, double* sums) {
   }
 }
 
-template <class T, class Part>
-void add(const Scan& s, const Part* part, T* total) {
+template <class T, class Part> void add(const Scan& s, const Part* part, T* total) {
   for (std::size_t k = 0; k < s.stride(); k += W)
     store(total + k, load<T>(total + k) + load<T>(part + k));
 }

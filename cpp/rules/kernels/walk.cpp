@@ -15,8 +15,7 @@ using rules::Kind;
 
 constexpr std::size_t block_rows = rules::block_rows;
 
-template <Kind kind, bool any>
-class Pass {
+template <Kind kind, bool any> class Pass {
  public:
   explicit Pass(const Walk& walk)
       : s(walk),
@@ -264,8 +263,7 @@ class Pass {
   F slope[2][classes], bound[2][classes], most_below;
 };
 
-template <class Do>
-void with_pass(const Walk& s, Do work) {
+template <class Do> void with_pass(const Walk& s, Do work) {
   if (s.kind == Kind::ratio)
     s.any ? work(Pass<Kind::ratio, true>(s)) : work(Pass<Kind::ratio, false>(s));
   else s.any ? work(Pass<Kind::linear, true>(s)) : work(Pass<Kind::linear, false>(s));
