@@ -61,3 +61,16 @@ def test_model_files_say_what_to_install(tmp_path):
     with pytest.raises(ModelFileError, match="pip install crosscut-relational"):
         load_model(path)
     assert "pip install crosscut-relational" in call("show", path).stderr
+
+
+def test_a_broken_extension_leaves_the_other_commands_alone(monkeypatch):
+    broken = importlib.metadata.EntryPoint("relational", "no_such_module:command", "crosscut.commands")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [broken])
+    extensions.cache_clear()
+    try:
+        assert "Cannot be loaded" in call("--help").stdout
+        result = call("relational", "shop")
+        assert result.exit_code == 1
+        assert "crosscut relational cannot be loaded: No module named 'no_such_module'" in result.stderr
+    finally:
+        extensions.cache_clear()

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crosscut.reference.quality import compute_quality, entropy, exact_gini, exact_variance, gain_ratio, gini
+from crosscut import TreeClassifier
+from crosscut.reference.quality import (
+    compute_quality,
+    entropy,
+    exact_gini,
+    exact_quality,
+    exact_variance,
+    gain_ratio,
+    gini,
+)
+from crosscut.tasks.growth import CLASS_CRITERIA, CRITERIA
 
 counts = st.integers(0, 50)
 tests = st.lists(st.lists(counts, min_size=3, max_size=3), min_size=2, max_size=4)
@@ -84,3 +94,16 @@ def test_many_tests_are_judged_as_each_alone(criterion):
 
 def test_branches_without_weight_are_left_out():
     assert gini(array([[0, 0], [3, 1]])) == 2.5
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+def test_every_criterion_of_the_core_has_a_second_opinion(name):
+    assert name in {*compute_quality, *exact_quality}
+    assert (name in exact_quality) == CRITERIA[name].squares
+
+
+@pytest.mark.parametrize("name", CLASS_CRITERIA)
+def test_every_criterion_has_a_name_in_scikit_learn(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    TreeClassifier(criterion=name, cv=None, max_depth=2).fit(X, y).to_sklearn().fit(X, y)

@@ -55,8 +55,27 @@ class Program(click.Group):
         """Return a command by name."""
         if cmd_name not in extensions(COMMANDS):
             return super().get_command(ctx, cmd_name)
-        command: click.Command = extensions(COMMANDS)[cmd_name].load()
+        try:
+            command: click.Command = extensions(COMMANDS)[cmd_name].load()
+        except ImportError as error:
+            return _unavailable(cmd_name, str(error))
         return command
+
+
+def _unavailable(name: str, reason: str) -> click.Command:
+    """Return a command in place of one that cannot be imported, so that the others still work."""
+
+    def fail(**_: object) -> None:
+        raise Failure(f"crosscut {name} cannot be loaded: {reason}; install its package again", 1)
+
+    arguments: list[click.Parameter] = [click.Argument(["arguments"], nargs=-1)]
+    return click.Command(
+        name,
+        callback=fail,
+        params=arguments,
+        short_help="Cannot be loaded.",
+        context_settings={"ignore_unknown_options": True},
+    )
 
 
 @click.group(
