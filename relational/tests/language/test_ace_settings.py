@@ -69,8 +69,8 @@ def test_unknown_settings_are_named_in_a_warning(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("heuristic(magic).", r"line 1: heuristic\(magic\) is not supported; known are"),
-        ("pruning(vsb).", r"pruning\(vsb\) is not supported; known are"),
+        ("heuristic(magic).", r"line 1: heuristic\(magic\) is not supported; use one of"),
+        ("pruning(vsb).", r"pruning\(vsb\) is not supported; use one of"),
         ("tilde_mode(cluster).", r"tilde_mode\(cluster\) is not supported"),
         (
             "ok(1).\nrmode(f(g(X))).".replace("ok(1).", "talking(1)."),
@@ -108,17 +108,17 @@ def test_a_share_is_between_0_and_1(setting):
     ["leave_out(1)", "random_test_set(0.3)", "random_validation_set(0.1)", "sampling_strategy(random)"],
 )
 def test_settings_that_hold_examples_out_are_refused_by_name(setting):
-    with pytest.raises(PrologError, match=rf"line 1: {re.escape(setting)} is not supported: all examples"):
+    with pytest.raises(PrologError, match=rf"line 1: {re.escape(setting)} is not supported: trees"):
         settings_from_text(f"{setting}.")
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("execute(bagging(tilde,10))", "known are t, tilde, nfold"),
-        ("execute(nfold(warmr,10))", "known are t, tilde, nfold"),
-        ("load(tables)", "known are examples, key, keys, model, models"),
-        ("typed_language(maybe)", "known are no, yes"),
+        ("execute(bagging(tilde,10))", "use t, tilde, nfold"),
+        ("execute(nfold(warmr,10))", "use t, tilde, nfold"),
+        ("load(tables)", "use one of examples, key, keys, model, models"),
+        ("typed_language(maybe)", "use one of no, yes"),
         ("max_lookahead(-1)", "it must be at least 0"),
         ("m_estimate(-2)", "it must be at least 0"),
     ],

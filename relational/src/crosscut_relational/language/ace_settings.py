@@ -1,4 +1,4 @@
-"""Reading ACE settings files (``app.s``)."""
+"""Read ACE settings files (``app.s``) into a language bias."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from crosscut_relational.language.modes import TypeNames
 
-# Settings that steer ACE's own machinery (packs, memory, logging) and change no tree that is grown
-# here.
+# Settings of ACE's implementation (packs, memory, logging) that do not affect the trees.
 WITHOUT_EFFECT = frozenset(
     """
     talking use_packs resume report_timings write_predictions tilde_rst_optimization
@@ -33,7 +32,7 @@ WITHOUT_EFFECT = frozenset(
     rmode_key discretization tilde_test_eval_model write_ensemble_models
     """.split()  # noqa: SIM905  # a list of 50 quoted names reads worse
 )
-# Settings that make ACE leave examples out, or choose at random: they would change the tree.
+# Settings that make ACE leave out or sample examples, which would change the tree.
 RANDOM = frozenset(
     {"leave_out", "random_validation_set", "random_test_set", "sampling_strategy", "randomise"}
 )
@@ -45,7 +44,7 @@ _YES_OR_NO = {"on": "yes", "true": "yes", "off": "no", "false": "no"}
 
 @dataclass
 class _Draft:
-    """What has been read so far."""
+    """Settings read so far."""
 
     source: str
     modes: list[Mode] = field(default_factory=list)
@@ -54,10 +53,10 @@ class _Draft:
     settings: dict[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     root: Term | None = None
-    says_typed: bool = False  # whether `typed_language` is set
+    sets_typed: bool = False  # whether the file contains `typed_language`
 
     def declare(self, predicate: tuple[str, int], types: TypeNames) -> None:
-        """Take the types of a ``warmode``; an argument that two of them type differently fits any."""
+        """Add the types of a ``warmode``; an argument with conflicting types accepts any type."""
         known = self.types.get(predicate, types)
         self.types[predicate] = tuple(
             a if b is None or a == b else b if a is None else None for a, b in zip(known, types, strict=True)
@@ -65,10 +64,12 @@ class _Draft:
         self.parts.setdefault("typed", True)
 
     def declare_the_rest(self) -> None:
-        """Let any type fit the predicates of other modes where ``warmode`` alone makes the language typed."""
-        then = [literal for each in self.parts.get("lookahead", ()) for literal in (each.first, *each.then)]
-        then += [each.first for each in self.parts.get("auto_lookahead", ())]
-        for literal in [*then, *(literal for mode in self.modes for literal in mode.literals)]:
+        """Accept any type for predicates without a type if only ``warmode`` makes the language typed."""
+        literals = [
+            literal for each in self.parts.get("lookahead", ()) for literal in (each.first, *each.then)
+        ]
+        literals += [each.first for each in self.parts.get("auto_lookahead", ())]
+        for literal in [*literals, *(literal for mode in self.modes for literal in mode.literals)]:
             self.types.setdefault(literal.predicate, (None,) * literal.arity)
 
     def append(self, name: str, item: object) -> None:
@@ -88,7 +89,7 @@ def read_settings(path: str | os.PathLike[str], problems: list[str] | None = Non
 def settings_from_text(text: str, source: str = "<text>", problems: list[str] | None = None) -> Bias:
     """Return the bias that the text of a settings file describes.
 
-    What cannot be followed is added to ``problems``; without it, an error names all of it.
+    Unsupported settings are added to ``problems``. Without that list, one error names all of them.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def settings_from_text(text: str, source: str = "<text>", problems: list[str] | 
         problems += draft.problems
     elif draft.problems:
         raise PrologError.of(draft.problems, source)
-    if draft.parts.get("typed") and not draft.says_typed:
+    if draft.parts.get("typed") and not draft.sets_typed:
         draft.declare_the_rest()
     bias = Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(draft.modes)),
@@ -135,8 +136,8 @@ def _read(clause: Clause, draft: _Draft) -> None:
         Settings(**draft.settings)
         if name in RANDOM and args not in {(0,), ("none",), ("no",), ("off",)}:
             raise PrologError(
-                f"{term_text(head)} is not supported: all examples are learnt from, and cv says which are "
-                "held out; take the line out"
+                f"{term_text(head)} is not supported: trees are grown from all examples, and cv chooses the "
+                "held-out ones; remove the line"
             )
     except ValueError as error:
         draft.problems.append(f"{draft.source}, line {clause.line}: {error}")
@@ -146,12 +147,14 @@ def _read(clause: Clause, draft: _Draft) -> None:
         _warn(draft, clause, "is not a known setting and is ignored")
 
 
-def _warn(draft: _Draft, clause: Clause, what: str) -> None:
-    warnings.warn(f"{draft.source}, line {clause.line}: {str(clause)[:80]} {what}", UserWarning, stacklevel=6)
+def _warn(draft: _Draft, clause: Clause, problem: str) -> None:
+    warnings.warn(
+        f"{draft.source}, line {clause.line}: {str(clause)[:80]} {problem}", UserWarning, stacklevel=6
+    )
 
 
 def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
-    """Take one setting into the draft; False if its name is not known."""
+    """Add one setting to the draft; return False if its name is unknown."""
     match name, args:
         case "rmode", (mode,):
             draft.modes.append(notation.mode_from_term(mode))
@@ -163,7 +166,7 @@ def _read_setting(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
             predicate, types = notation.types_from_term(declaration)
             draft.types[predicate] = types
         case "typed_language", (choice,):
-            draft.says_typed = True
+            draft.sets_typed = True
             draft.parts["typed"] = _one_of(name, choice, ("yes", "no")) == "yes"
         case "predict", (target,):
             draft.parts["predict"], types = notation.predict_from_term(target)
@@ -208,7 +211,7 @@ def _read_growth(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
         case "tilde_mode", (mode,):
             if mode not in {"classify", "classification", "regression", "regress"}:
                 raise PrologError(
-                    f"tilde_mode({term_text(mode)}) is not supported; classify and regression are"
+                    f"tilde_mode({term_text(mode)}) is not supported; use classify or regression"
                 )
             draft.settings["regression"] = str(mode).startswith("regress")
         case "heuristic", (choice,):
@@ -234,12 +237,12 @@ def _read_growth(name: str, args: tuple[Term, ...], draft: _Draft) -> bool:
 
 def _one_of(name: str, choice: Term, known: tuple[str, ...]) -> str:
     aliases = _YES_OR_NO if "yes" in known else _ALIASES
-    meant = aliases.get(choice, choice) if isinstance(choice, str) else choice
-    if not isinstance(meant, str) or meant not in known:
+    value = aliases.get(choice, choice) if isinstance(choice, str) else choice
+    if not isinstance(value, str) or value not in known:
         raise PrologError(
-            f"{name}({term_text(choice)}) is not supported; known are {', '.join(sorted(known))}"
+            f"{name}({term_text(choice)}) is not supported; use one of {', '.join(sorted(known))}"
         )
-    return meant
+    return value
 
 
 def _read_command(command: Term, draft: _Draft) -> None:
@@ -253,6 +256,6 @@ def _read_command(command: Term, draft: _Draft) -> None:
             pass
         case _:
             raise PrologError(
-                f"execute({term_text(command)}) is not supported; known are t, tilde, nfold(tilde,10), "
-                "loofl(tilde,[1]) and q"
+                f"execute({term_text(command)}) is not supported; use t, tilde, nfold(tilde,10), "
+                "loofl(tilde,[1]) or q"
             )

@@ -1,4 +1,4 @@
-"""Reading Aleph applications: their files or sections, modes, and the bias those make."""
+"""Read Aleph applications: files or sections of clauses, modes, parameters, and the resulting bias."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AlephProgram:
 
     @classmethod
     def read(cls, prefix: str | os.PathLike[str]) -> AlephProgram:
-        """Read ``prefix.b``, ``.f`` and ``.n``, as far as they exist, or one file with sections."""
+        """Read ``prefix.b`` and, if they exist, ``.f`` and ``.n``; or one file with sections."""
         place = Path(prefix)
         program = cls(place.name)
         files = {ending: place.with_name(place.name + ending) for ending in (*BACKGROUND, ".f", ".n")}
@@ -54,7 +54,7 @@ class AlephProgram:
             if files[ending].is_file():
                 program._read(files[ending], section)
         determined = {head for each in program.background if each.head is None for head in _determined(each)}
-        # `mode` is for heads and bodies
+        # `mode` declares heads as well as body literals
         program.heads += [
             mode for mode in program.modes if isinstance(mode, Compound) and predicate_of(mode) in determined
         ]
@@ -63,7 +63,7 @@ class AlephProgram:
     def _read(self, file: Path, section: str) -> None:
         text = file.read_text(encoding="utf-8", errors="replace")
         for clause in read_program(text, file.name, self.problems):
-            placed = replace(clause, source=file.name)
+            located = replace(clause, source=file.name)
             match clause.head, clause.body:
                 case None, str() as mark if mark in _SECTIONS:
                     section = _SECTIONS[mark]
@@ -74,15 +74,15 @@ class AlephProgram:
                 case None, Compound("set" | "aleph_set", (str() as name, value)):
                     self.parameters[name] = value
                 case _ if section == "background":
-                    self.background.append(placed)
+                    self.background.append(located)
                 case Compound(), None:
-                    (self.pos if section == "pos" else self.neg).append(placed)
+                    (self.pos if section == "pos" else self.neg).append(located)
                 case _:
-                    self.problems.append(f"{placed.place}: '{clause}' is not an example")
+                    self.problems.append(f"{located.place}: '{clause}' is not an example")
 
     @property
     def head(self) -> Compound | None:
-        """The mode of what is learnt: that of the examples, else the first."""
+        """Mode of the target: the mode of the examples' predicate if there are examples, else the first."""
         example = next((each.head for each in (*self.pos, *self.neg) if each.head is not None), None)
         if example is None:
             return self.heads[0] if self.heads else None
@@ -92,10 +92,10 @@ class AlephProgram:
 
     @property
     def dependent(self) -> int | None:
-        """Which argument is predicted, if examples are not just positive and negative.
+        """Position of the predicted argument; None if examples are only positive and negative.
 
-        It is the one that ``set(dependent, N)`` names. Without negative examples it is the only one that
-        ``modeh`` does not mark with ``+``.
+        ``set(dependent, N)`` names it. Otherwise, without negative examples, it is the only argument that
+        ``modeh`` marks with ``-`` or ``#``.
         """
         dependent = self.parameters.get("dependent")
         if isinstance(dependent, int):
@@ -122,10 +122,10 @@ class AlephProgram:
                 continue
             modes.append(replace(mode, source=len(modes)))
             types[predicate] = names
-        # a type's constants may be listed by a predicate of its name
-        stated = {predicate_of(each.head) for each in self.background if each.head is not None}
+        # a predicate with the name of a type may list the constants of that type
+        defined = {predicate_of(each.head) for each in self.background if each.head is not None}
         used = {name for names in types.values() for name in names if isinstance(name, str)}
-        types |= {(name, 1): (name,) for name in sorted(used) if (name, 1) in stated - types.keys()}
+        types |= {(name, 1): (name,) for name in sorted(used) if (name, 1) in defined - types.keys()}
         bias = Bias(modes=tuple(modes), typed=True, settings=Settings(**self._settings()))
         head = self.head
         if head is None:
@@ -142,7 +142,7 @@ class AlephProgram:
         return replace(bias, predict=target, types={**types, target.predicate: tuple(known)})
 
     def _settings(self) -> dict[str, Any]:
-        """Return the parameters of trees; those of clauses mean nothing here."""
+        """Return the parameters that affect trees; parameters of clause search are ignored."""
         if self.dependent is None:
             return {"classes": CLASSES}
         parameters = self.parameters
@@ -165,7 +165,7 @@ class AlephProgram:
 
 
 def _determined(directive: Clause) -> list[tuple[str, int]]:
-    """Return the predicate that ``:- determination(p/1, q/2).`` says is learnt."""
+    """Return the target predicates of a directive ``:- determination(p/1, q/2).``."""
     predicates: list[tuple[str, int]] = []
     for goal in [] if directive.body is None else conjuncts(directive.body):
         match goal:

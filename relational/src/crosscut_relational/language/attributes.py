@@ -1,4 +1,4 @@
-"""Attributes of an example: values of the rows that it refers to, and aggregates of rows that refer to it."""
+"""Attributes of an example: values of rows it refers to, and aggregates of rows that refer to it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Named, ...]]"  # of tables,
 
 
 class Named(Protocol):
-    """A column."""
+    """A column of a table."""
 
     @property
     def name(self) -> str:
-        """What its table calls it."""
+        """Name of the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From rows to those of another table whose column ``enter`` has the value of their column ``leave``.
+    """A join: column ``leave`` of the current rows equals column ``enter`` of the next table.
 
-    The first step enters the target's table with the example's key; its ``leave`` is -1. ``many`` says
-    whether one row may lead to several.
+    The first step joins the example's key to the target's table; its ``leave`` is -1. ``many`` is True if
+    one row may match several rows.
     """
 
     table: str
@@ -52,21 +52,21 @@ class Attribute:
     Attributes
     ----------
     steps : tuple of Step
-        From the example to the rows that the value is taken from.
+        Joins from the example to the rows that hold the value.
     column : int or None
         The column of the last table; None for a count of rows.
     kind : "numeric", "date", "nominal" or "link"
-        What the value is; a "link" is the key of another table's row.
+        Kind of value; a "link" is the key of a row of another table.
     function : str
-        "value" where the steps lead to one row, else how the rows are summarised.
+        "value" if the steps lead to one row, otherwise the aggregate function.
     condition : (int, constant) or None
-        Only rows with this constant in this column count. A share is that of such rows among all.
+        Aggregate only rows with this constant in this column. "share" is the fraction of such rows.
     date : int or None
-        The column of the last table that dates its rows.
+        The column of the last table that holds the date of each row.
     as_of : int or None
-        A column of the target's table: only rows dated before it count.
+        A date column of the target's table; only rows dated before it are aggregated.
     days : int or None
-        Only those of the given number of days before.
+        Aggregate only rows from this many days before ``as_of``.
     """
 
     steps: tuple[Step, ...]
@@ -80,12 +80,12 @@ class Attribute:
 
     @property
     def is_number(self) -> bool:
-        """Whether thresholds are tried."""
+        """Whether tests compare the attribute with thresholds."""
         return self.kind in {"numeric", "date"}
 
 
 def attribute_text(attribute: Attribute, columns: Columns) -> str:
-    """Return an attribute in the words of the schema.
+    """Return a readable name of an attribute, made from table and column names.
 
     Examples
     --------
@@ -94,24 +94,25 @@ def attribute_text(attribute: Attribute, columns: Columns) -> str:
     ...     ("customer", 2): (Column("customer_id", "key"), Column("age", "numeric")),
     ...     ("purchase", 2): (Column("customer_id", "link"), Column("amount", "numeric")),
     ... }
-    >>> own, bought = Step("customer", 2, -1, 0), Step("purchase", 2, 0, 0, many=True)
-    >>> attribute_text(Attribute((own,), 1, "numeric"), columns)
+    >>> customer, purchases = Step("customer", 2, -1, 0), Step("purchase", 2, 0, 0, many=True)
+    >>> attribute_text(Attribute((customer,), 1, "numeric"), columns)
     'age'
-    >>> attribute_text(Attribute((own, bought), 1, "numeric", "mean"), columns)
+    >>> attribute_text(Attribute((customer, purchases), 1, "numeric", "mean"), columns)
     'mean amount of purchases'
-    >>> attribute_text(Attribute((own, bought), None, "numeric", "count", condition=(1, 5)), columns)
+    >>> number = Attribute((customer, purchases), None, "numeric", "count", condition=(1, 5))
+    >>> attribute_text(number, columns)
     'number of purchases with amount = 5'
     """
     last = columns[attribute.steps[-1].predicate]
     column = "" if attribute.column is None else last[attribute.column].name
     if attribute.function == "value":
-        return ".".join([*_ways(attribute.steps, columns), column])
+        return ".".join([*_step_names(attribute.steps, columns), column])
     return f"{_WORDS[attribute.function]}{column}{' of ' if column else ''}{rows_text(attribute, columns)}"
 
 
 def rows_text(attribute: Attribute, columns: Columns) -> str:
-    """Return the rows that an aggregate is about, in the words of the schema."""
-    words = _ways(attribute.steps, columns)
+    """Return a readable description of the aggregated rows."""
+    words = _step_names(attribute.steps, columns)
     many = [step.many for step in attribute.steps[1:]]
     last_many = len(many) - 1 - many[::-1].index(True)
     rows = plural(words[last_many])
@@ -146,16 +147,16 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("x", "ch", "sh")) else f"{noun}s"
 
 
-def _ways(steps: tuple[Step, ...], columns: Columns) -> list[str]:
-    """Return what each step after the first leads to: the table, or the link if it is named otherwise."""
-    words = []
+def _step_names(steps: tuple[Step, ...], columns: Columns) -> list[str]:
+    """Name each step after the first by its table, or by its link if the link has a different name."""
+    names = []
     for before, step in pairwise(steps):
         link = columns[before.predicate][step.leave].name
         plain = link.lower().removesuffix("id").removesuffix("_")
-        named = not step.many and plain and plain not in step.table.lower() and step.leave != before.enter
-        named = named and "+" not in link  # a key of several columns
-        words.append(link[: len(plain)] if named else step.table)
-    return words
+        use_link = not step.many and plain and plain not in step.table.lower() and step.leave != before.enter
+        use_link = use_link and "+" not in link  # "+" joins the columns of a composite key
+        names.append(link[: len(plain)] if use_link else step.table)
+    return names
 
 
 _WORDS: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""The language bias: which literals a test may add to a path, and with which arguments."""
+"""The language bias: the literals that tests may use, and their possible arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BiasError(ValueError):
-    """The bias does not fit the database, or contradicts itself."""
+    """The bias is inconsistent or does not match the database."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Reach:
 
 
 class Linked(Protocol):
-    """A database that knows the links between its tables."""
+    """A database with known links between its tables."""
 
     @property
     def n_examples(self) -> int:
         """Number of examples."""
 
     def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
-        """Return modes that follow the links."""
+        """Return a bias whose modes follow the links."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Bias:
             number of uses ``"2: worn(+M,-P)"``, negated ``"\\\\+ worn(+M,gear)"``, or with generated
             constants.
         types : sequence of str
-            For example ``"atom(mol,id,element,charge)"``. With any, all predicates of modes need one.
+            For example ``"atom(mol,id,element,charge)"``. If any is given, all predicates of modes need one.
         lookahead : sequence of (str, str)
             A template and the literals that may follow it.
         auto_lookahead : sequence of (str, list of str)
@@ -172,7 +172,7 @@ class Bias:
     def from_ace(cls, path: str | os.PathLike[str]) -> Bias:
         """Read an ACE settings file (``app.s``).
 
-        Settings of ACE's own machinery are ignored. Unknown settings give a warning.
+        Settings of ACE's implementation are ignored. Unknown settings give a warning.
         """
         from crosscut_relational.language.ace_settings import read_settings
 

@@ -1,4 +1,7 @@
-"""Prolog's built-in predicates that background clauses may use, each on constants."""
+"""Prolog's built-in predicates for background clauses, evaluated on constants.
+
+Each predicate has cases. A case names the arguments that must be bound and yields all solutions for them.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def _numbers(items: Any) -> bool:
 
 
 def _order(term: Any) -> tuple[Any, ...]:
-    """Sort terms in Prolog's standard order: numbers, atoms, then compound terms and lists."""
+    """Return a sort key for Prolog's standard order: numbers, atoms, then compound terms and lists."""
     if _is_number(term):
         return (1, term)
     if isinstance(term, str):
@@ -56,7 +59,7 @@ def _compared(a: Any, b: Any) -> str:
 
 
 def _test(holds: Callable[..., bool]) -> Solve:
-    """Return a predicate of bound arguments: one solution, the arguments, where it holds."""
+    """Return a predicate of bound arguments whose only solution is the arguments themselves."""
 
     def solve(*args: Any) -> Iterator[Solution]:
         if holds(*args):
@@ -65,11 +68,11 @@ def _test(holds: Callable[..., bool]) -> Solve:
     return solve
 
 
-def _function(value: Callable[..., Any], suits: Callable[..., bool]) -> Solve:
-    """Return a predicate whose last argument is a function of the others."""
+def _function(value: Callable[..., Any], accepts: Callable[..., bool]) -> Solve:
+    """Return a predicate whose last argument is a function of the others, where it accepts them."""
 
     def solve(*args: Any) -> Iterator[Solution]:
-        if suits(*args):
+        if accepts(*args):
             yield (*args, value(*args))
 
     return solve
@@ -138,21 +141,21 @@ def _text(term: Any) -> str:
 
 
 def _number_of(text: str) -> int | float | None:
-    """Return the number that a text writes, as Prolog does; None if it is none."""
+    """Parse a number in Prolog's notation; None if the text is not a number."""
     if not re.fullmatch(r"[+-]?\d+(\.\d+([eE][+-]?\d+)?)?", text):
         return None
     return float(text) if "." in text else int(text)
 
 
 def _as_list(part: Callable[[str], Any], whole: Callable[[Any], str], value: Callable[[str], Any]) -> Cases:
-    """Return the cases of an atom or number, and the list of its characters or their codes."""
+    """Return the cases that convert an atom or number to a list of characters or codes, and back."""
 
     def joined(items: Any) -> Iterator[Solution]:
         kind = int if whole is chr else str
         if isinstance(items, tuple) and all(isinstance(item, kind) for item in items):
-            made = value("".join(map(whole, items)))
-            if made is not None:
-                yield made, items
+            result = value("".join(map(whole, items)))
+            if result is not None:
+                yield result, items
 
     split = _function(lambda term: tuple(map(part, _text(term))), _atoms)
     return ((0,), split), ((1,), joined)
@@ -200,7 +203,7 @@ def _sub_atoms(atom: Any) -> Iterator[Solution]:
             yield atom, start, end - start, n - end, text[start:end]
 
 
-def _found_in(atom: Any, sub: Any) -> Iterator[Solution]:
+def _occurrences(atom: Any, sub: Any) -> Iterator[Solution]:
     if _atoms(atom, sub):
         text, wanted = _text(atom), _text(sub)
         for start in range(len(text) - len(wanted) + 1):
@@ -246,7 +249,7 @@ _OF_A_LIST: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
     "concat_atom": (lambda items: "".join(map(_text, items)), _joined),
     "atomic_list_concat": (lambda items: "".join(map(_text, items)), _joined),
 }
-# Atoms and numbers as lists: of characters or codes, and back.
+# Conversions between atoms or numbers and lists of characters or codes.
 _AS_LISTS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str], Callable[[str], Any]]] = {
     "atom_chars": (str, str, str),
     "atom_codes": (ord, chr, str),
@@ -258,15 +261,15 @@ _OF_TWO_LISTS: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
     "union": lambda a, b: (*(item for item in a if item not in b), *b),
 }
 
-# By name and number of arguments: which arguments must be bound, and the solutions for them. The first case
-# whose arguments are bound counts.
+# Cases by name and arity: the arguments that must be bound, and the solutions for them. The first case whose
+# arguments are bound is used.
 BUILTINS: dict[tuple[str, int], Cases] = {
     **{(name, 1): (((0,), _test(holds)),) for name, holds in _TYPES.items()},
     **{
         (name, 2): (((0, 1), _test(lambda a, b, wanted=wanted: _compared(a, b) in (wanted[0], wanted[1:]))),)
         for name, wanted in _ORDERS.items()
     },
-    **{(name, 2): (((0,), _function(value, suits)),) for name, (value, suits) in _OF_A_LIST.items()},
+    **{(name, 2): (((0,), _function(value, accepts)),) for name, (value, accepts) in _OF_A_LIST.items()},
     ("between", 3): (((0, 1, 2), _test(_within)), ((0, 1), _between)),
     ("succ", 2): (
         ((0,), _function(lambda a: a + 1, lambda a: _is_whole(a) and a >= 0)),
@@ -277,7 +280,7 @@ BUILTINS: dict[tuple[str, int], Cases] = {
         ((0, 2), lambda a, c: iter([(a, c - a, c)] if _is_number(a) and _is_number(c) else [])),
         ((1, 2), lambda b, c: iter([(c - b, b, c)] if _is_number(b) and _is_number(c) else [])),
     ),
-    **{(name, 2): _as_list(*how) for name, how in _AS_LISTS.items()},
+    **{(name, 2): _as_list(*functions) for name, functions in _AS_LISTS.items()},
     ("atom_number", 2): (
         ((0,), _atom_number),
         ((1,), lambda n: iter([(_text(n), n)] if _is_number(n) else [])),
@@ -285,7 +288,7 @@ BUILTINS: dict[tuple[str, int], Cases] = {
     ("arg", 3): (((1,), _arguments),),
     ("functor", 3): (((0,), _functor),),
     ("=..", 2): (((0,), _function(_univ, _anything)), ((1,), _from_univ)),
-    ("sub_atom", 5): (((0, 4), _found_in), ((0,), _sub_atoms)),
+    ("sub_atom", 5): (((0, 4), _occurrences), ((0,), _sub_atoms)),
     ("atomic_list_concat", 3): (
         ((0, 1), _function(lambda items, by: _text(by).join(map(_text, items)), _joined)),
         ((1, 2), _separated),
@@ -307,8 +310,7 @@ BUILTINS: dict[tuple[str, int], Cases] = {
     ),
 }
 
-
-# Terms with variables: what they are made of. A list is its first item and the rest.
+# `$list` relates a list to its first item and the rest, for lists that contain variables.
 BUILTINS["$list", 3] = (
     ((0,), lambda items: iter([(items, items[0], items[1:])] if _full(items) else [])),
     ((1, 2), lambda first, rest: iter([((first, *rest), first, rest)] if _lists(rest) else [])),
@@ -316,7 +318,7 @@ BUILTINS["$list", 3] = (
 
 
 def cases_of(predicate: tuple[str, int]) -> Cases:
-    """Return the cases of a built-in predicate; ``$term`` has a name and any number of arguments."""
+    """Return the cases of a built-in predicate; ``$term`` relates a term to its name and arguments."""
     name, arity = predicate
     if name != "$term":
         return BUILTINS[predicate]
@@ -327,9 +329,9 @@ def cases_of(predicate: tuple[str, int]) -> Cases:
 
 
 def is_recursion_on_lists(head: Term | None) -> bool:
-    """Whether a clause defines one of these predicates item by item, as in ``last([_|T],X)``.
+    """Whether a clause defines a built-in predicate by recursion on a list, as in ``last([_|T],X)``.
 
-    Lists are constants here, so the built-in predicate takes its place.
+    Lists are constants here, so the built-in predicate is used instead of the clause.
     """
     if not isinstance(head, Compound) or (head.name, len(head.args)) not in BUILTINS:
         return False

@@ -1,8 +1,8 @@
-r"""Background clauses brought into the form that can be evaluated: conjunctions of simple parts.
+r"""Normalise background clauses into conjunctions of simple parts, the form that is evaluated.
 
-Disjunction and if-then-else become several conjunctions; ``\+`` of more than one literal becomes ``\+`` of a
-new predicate, and so do goals of which all solutions count. What lies outside Datalog with arithmetic gets an
-error that names the clause and the construct.
+Disjunction and if-then-else become several conjunctions. A negation of several literals becomes ``\+`` of a
+new predicate. Goals about all solutions, such as ``findall``, also become new predicates. Constructs outside
+Datalog with arithmetic raise an error that names the clause and the construct.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
 
     from crosscut_relational.language.prolog import Clause
 
-MOST_ALTERNATIVES = 1000  # that a clause may stand for
+MOST_ALTERNATIVES = 1000  # maximum number of conjunctions per clause
 
 
 @dataclass
 class Normalizer:
     """Turns clauses into conjunctions, adding predicates for negated conjunctions.
 
-    A built-in predicate that the program defines itself, one of `own`, is a relation like others.
+    A built-in predicate that the program defines itself (in `defined`) is treated as a relation.
     """
 
-    own: AbstractSet[tuple[str, int]] = frozenset()
+    defined: AbstractSet[tuple[str, int]] = frozenset()
     conjunctions: list[Conjunction] = field(default_factory=list)
     lists: list[tuple[Term, ...]] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=count)
 
     def add(self, clause: Clause) -> None:
-        """Take in one clause."""
+        """Normalise one clause."""
         assert clause.head is not None
         name, args = name_and_args(clause.head)
-        head, made = flat(args)
+        head, terms = flat(args)
         bodies: list[list[Part]] = [[]]
         if clause.body is not None:
             bodies = self._bodies(clause.body, clause, set(variables(args)))
         for body in bodies:
-            self.conjunctions.append(Conjunction(name, head, (*body, *made), clause))
+            self.conjunctions.append(Conjunction(name, head, (*body, *terms), clause))
 
     def _bodies(self, term: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
-        """Disjunctive normal form of a body; `seen` are the variables to its left."""
+        """Return the disjunctive normal form of a body; `seen` are the variables to its left."""
         match term:
             case Compound(",", (_, _)):
                 conjunctions: list[list[Part]] = [[]]
@@ -104,16 +104,16 @@ class Normalizer:
             case "fail" | "false":
                 return []
         part = part_of(term, clause)
-        if part.kind == "relation" and part.predicate in BUILTINS and part.predicate not in self.own:
+        if part.kind == "relation" and part.predicate in BUILTINS and part.predicate not in self.defined:
             part = replace(part, kind="built-in")
         self.lists += [each for each in part.args if isinstance(each, tuple) and is_ground(each)]
         if part.kind in {"compare", "is"}:
             return [[part]]
-        args, made = flat(part.args)
-        return [[replace(part, args=args), *made]]
+        args, terms = flat(part.args)
+        return [[replace(part, args=args), *terms]]
 
     def _first_solution(self, goal: Term, clause: Clause, seen: set[Variable]) -> list[list[Part]]:
-        """Return a goal of which only the first solution counts, so that nothing else may depend on it."""
+        """Return a goal whose first solution is used; its own variables must not occur elsewhere."""
         every = Counter(variables((clause.head or "", clause.body or "")))
         inside = Counter(variables(goal))
         local = [variable for variable in inside if variable not in seen]
@@ -121,8 +121,8 @@ class Normalizer:
             if every[variable] > inside[variable]:
                 raise clause_error(
                     clause,
-                    f"the condition of '->', or once, binds {variable.name}, and only its first solution "
-                    "would count",
+                    f"the condition of '->', or once, binds {variable.name}, which is used elsewhere, but "
+                    "only its first solution would count",
                 )
         bodies = self._bodies(goal, clause, seen)
         return [[self._helper("$if", bodies, goal, clause, seen)]] if local else bodies
@@ -139,15 +139,15 @@ class Normalizer:
     def _helper(
         self, name: str, bodies: list[list[Part]], goal: Term, clause: Clause, seen: set[Variable]
     ) -> Part:
-        """Return a literal for a goal; variables that stand nowhere to its left are its own."""
+        """Return a literal of a new predicate for a goal; its arguments are the seen variables."""
         shared = tuple(dict.fromkeys(variable for variable in variables(goal) if variable in seen))
         name = self._new(name)
         self._define(name, [(shared, body) for body in bodies] or [(shared, [NEVER])], clause)
         return Part("relation", name, shared)
 
     def _new(self, prefix: str) -> str:
-        """Return a name that no predicate has; what was derived before may have helpers, too."""
-        known = {name for name, _ in self.own}
+        """Return an unused predicate name; previously derived predicates may also have helpers."""
+        known = {name for name, _ in self.defined}
         return next(name for name in (f"{prefix}{i}" for i in self.numbers) if name not in known)
 
     def _define(
@@ -155,43 +155,42 @@ class Normalizer:
     ) -> None:
         self.conjunctions += [Conjunction(name, head, tuple(body), clause) for head, body in definition]
 
-    def _collected(self, what: Collection, clause: Clause, seen: set[Variable]) -> list[Part]:
-        """Return what collects the solutions of a goal: facts about them, the value of the template last.
+    def _collected(self, collection: Collection, clause: Clause, seen: set[Variable]) -> list[Part]:
+        """Define a predicate of a goal's solutions and return the parts that collect its last argument.
 
-        Solutions differ in some variable of the goal, or come from different sides of ``;``.
+        The last argument is the value of the template. The other arguments keep solutions apart: the goal's
+        variables, and the number of the alternative of ``;``.
         """
-        goal_variables = dict.fromkeys(variables(what.goal))
-        for variable in variables(what.template):
+        goal_variables = dict.fromkeys(variables(collection.goal))
+        for variable in variables(collection.template):
             if variable not in seen and variable not in goal_variables:
-                raise clause_error(
-                    clause, f"{variable.name} is to be collected, but stands nowhere in the goal"
-                )
-        every = dict.fromkeys([*goal_variables, *variables(what.template)])
-        bodies = self._bodies(what.goal, clause, seen)
-        keys, groups = tuple(variable for variable in every if variable in seen), what.groups or ()
-        if what.groups is not None:  # without solutions there is no result, so that its goal may bind these
+                raise clause_error(clause, f"{variable.name} is collected but does not occur in the goal")
+        every = dict.fromkeys([*goal_variables, *variables(collection.template)])
+        bodies = self._bodies(collection.goal, clause, seen)
+        keys, groups = tuple(variable for variable in every if variable in seen), collection.groups or ()
+        if collection.groups is not None:  # no result without solutions, so the goal may bind these keys
             bound = set(keys).intersection(*(schedule(body, (), ())[2] for body in bodies))
             keys, groups = (
                 tuple(key for key in keys if key not in bound),
                 (*(key for key in keys if key in bound), *groups),
             )
         local_variables = [each for each in goal_variables if each not in seen and each not in groups]
-        value, made = flat((what.template,))
+        value, terms = flat((collection.template,))
         name = self._new("$all")
         definition = []
         for number, body in enumerate(bodies):
             bound = {variable for part in body if not part.negated for variable in part.variables()}
             local = (variable if variable in bound else 0 for variable in local_variables)
-            definition.append(((*keys, *groups, *local, number, *value), [*body, *made]))
+            definition.append(((*keys, *groups, *local, number, *value), [*body, *terms]))
         arity = len(keys) + len(groups) + len(local_variables) + 2
         self._define(name, definition or [((*keys, *(0,) * (arity - len(keys))), [NEVER])], clause)
-        args, parts = flat((*keys, *groups, what.result))
-        return [Part("collect", what.how, args, source=(name, arity), n_inputs=len(keys)), *parts]
+        args, parts = flat((*keys, *groups, collection.result))
+        return [Part("collect", collection.how, args, source=(name, arity), n_inputs=len(keys)), *parts]
 
     def _mapped(
         self, name: str, closure: Term, lists: tuple[Term, ...], clause: Clause, seen: set[Variable]
     ) -> list[Part]:
-        """Return what applies a closure to the items of lists."""
+        """Return the parts that apply a closure to the items of lists."""
         keys = tuple(dict.fromkeys(variables(closure)))
         if isinstance(closure, Variable) or not seen.issuperset(keys):
             unbound = next(each for each in keys if isinstance(closure, Variable) or each not in seen)
@@ -206,7 +205,7 @@ class Normalizer:
 
 
 def check_alternatives(n: int, clause: Clause) -> None:
-    """Refuse a clause that stands for too many conjunctions."""
+    """Raise an error if a clause expands to too many conjunctions."""
     if n > MOST_ALTERNATIVES:
         raise clause_error(
             clause, f"its alternatives combine to more than {MOST_ALTERNATIVES:,} conjunctions; use fewer ';'"

@@ -1,6 +1,6 @@
 """Goals about all solutions of a goal: ``findall``, ``aggregate_all``, ``bagof``, ``setof``, ``maplist``.
 
-A solution is counted once, however often it can be proved, as with tabling in other systems.
+A solution counts once even if it has several proofs, as with tabling in other Prolog systems.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Values = list[Any]
 
-# Goals among the arguments of a goal, by name and number of its arguments: their places, and how many
-# arguments are added when they are called.
+# Goals that take goals as arguments, by name and arity: the positions of those arguments, and the number of
+# arguments added when they are called.
 GOALS: dict[tuple[str, int], tuple[tuple[int, int], ...]] = {
     **{(name, 2): ((0, 0), (1, 0)) for name in (",", ";", "->", "forall")},
     **{(name, 1): ((0, 0),) for name in ("\\+", "not", "once", "ignore")},
@@ -36,21 +36,21 @@ GOALS: dict[tuple[str, int], tuple[tuple[int, int], ...]] = {
     ("partition", 4): ((0, 1),),
 }
 MAPS = frozenset({"maplist", "include", "exclude", "partition"})
-MOST_LISTS = 100_000  # that maplist may make of one
+MOST_LISTS = 100_000  # maximum number of result lists of maplist per input list
 
 
 class Collection(NamedTuple):
-    """What is collected: values of a template over the solutions of a goal."""
+    """A goal that collects the values of a template over the solutions of another goal."""
 
     how: str  # one of `REDUCTIONS`
     template: Term
     goal: Term
     result: Term
-    groups: tuple[Variable, ...] | None = None  # bagof, setof: the goal's own variables, each with a result
+    groups: tuple[Variable, ...] | None = None  # bagof, setof: free variables; one result per value
 
 
 def collection_of(term: Compound, seen: Container[Variable]) -> Collection | None:
-    """Return what a goal collects, if it does; variables that are not `seen` before are its own."""
+    """Return the collection of a goal, or None; variables not in `seen` are local to it."""
     match term:
         case Compound("findall", (template, goal, result)):
             return Collection("findall", template, goal, result)
@@ -86,7 +86,7 @@ def _quantified(goal: Term) -> set[Variable]:
 
 
 def binds(goal: Term) -> set[Variable]:
-    """Return the variables that a goal may bind; those of a goal it is about all solutions of are not."""
+    """Return the variables that a goal may bind, without the local variables of a collection."""
     if isinstance(goal, Compound) and predicate_of(goal) in {("\\+", 1), ("not", 1), ("forall", 2)}:
         return set()
     collection = collection_of(goal, ()) if isinstance(goal, Compound) else None
@@ -98,7 +98,7 @@ def binds(goal: Term) -> set[Variable]:
 
 
 def called_with(closure: Term, more: Iterable[Term]) -> Term:
-    """Return the goal that a closure, such as ``p`` or ``p(a)``, stands for with more arguments."""
+    """Return the goal made from a closure such as ``p`` or ``p(a)`` by appending arguments."""
     name, args = name_and_args(closure)
     every = (*args, *more)
     return Compound(name, every) if every else name
@@ -112,7 +112,7 @@ def _first_best(best: Callable[..., Any]) -> Callable[[Values], Values]:
     return lambda pairs: [best(pairs, key=lambda pair: pair.args[0])] if pairs else []
 
 
-# Of the values in the order of the solutions: the result, or nothing if there is none.
+# Each maps the collected values, in the order of the solutions, to a list of zero or one result.
 REDUCTIONS: dict[str, Callable[[Values], Values]] = {
     **{name: lambda values: [tuple(values)] for name in ("findall", "aggregate_all(bag)")},
     "bagof": lambda values: [tuple(values)] if values else [],
@@ -130,20 +130,20 @@ REDUCTIONS: dict[str, Callable[[Values], Values]] = {
 def mapped(
     how: str, items: Sequence[Any], solutions: Sequence[list[tuple[Any, ...]]], n: int
 ) -> list[Values]:
-    """Return the lists that go with one, given what goes with each of its items.
+    """Return the result lists of a list, given the solutions of each of its items.
 
     Raises
     ------
     ValueError
-        If there are too many.
+        If there are more than `MOST_LISTS`.
     """
     if how == "maplist":
-        made = 1
-        for found in solutions:
-            made *= len(found)
-            if made > MOST_LISTS:
+        n_lists = 1
+        for matches in solutions:
+            n_lists *= len(matches)
+            if n_lists > MOST_LISTS:
                 raise ValueError(f"maplist makes more than {MOST_LISTS:,} lists of one")
         return [[tuple(each[i] for each in chosen) for i in range(n)] for chosen in product(*solutions)]
-    kept = tuple(item for item, found in zip(items, solutions, strict=True) if found)
-    others = tuple(item for item, found in zip(items, solutions, strict=True) if not found)
+    kept = tuple(item for item, matches in zip(items, solutions, strict=True) if matches)
+    others = tuple(item for item, matches in zip(items, solutions, strict=True) if not matches)
     return [[tuple(items), *{"include": [kept], "exclude": [others], "partition": [kept, others]}[how]]]

@@ -1,4 +1,4 @@
-"""Cuts in background clauses: what stands before one keeps the clauses after it from being tried."""
+"""Replace cuts in background clauses by negations in the clauses that follow."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def without_cuts(clauses: Iterable[Clause]) -> Iterator[Clause]:
     r"""Yield clauses that mean the same without cuts and ``var``.
 
-    A cut after tests of the head's arguments, which are different variables, becomes a negation in the
-    clauses after it; other cuts stay. Arguments are bound where a predicate is used, so ``var(X)`` is false.
+    A cut is replaced if it follows tests of the head's arguments and these are distinct variables. Other cuts
+    stay. Arguments are bound wherever a predicate is used, so ``var(X)`` is false.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _is_var(goal: Term, negations: int = 0) -> bool:
 
 
 def _none_of(tests: list[Term], head: tuple[Term, ...], args: tuple[Term, ...]) -> Term:
-    """Return that one of the tests fails for these arguments."""
+    """Return the goal that at least one of the tests fails for these arguments."""
     values = dict(zip(head, args, strict=True))
     failed = [Compound("\\+", (substituted(test, lambda each: values.get(each, each)),)) for test in tests]
     return _chain(";", failed)

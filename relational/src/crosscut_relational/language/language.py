@@ -1,4 +1,4 @@
-"""What tests are made of once a bias has been resolved against a database."""
+"""The resolved language: a bias after `resolve` has matched it with a database."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Language:
-    """What refinement works with; made by `resolve`.
+    """Input of refinement, made by `resolve`.
 
-    Every literal's arguments are `Key`, `Var` or `Const` with its id: choices among constants have been
-    expanded, one mode each, and generated constants and thresholds computed. In the models format the key has
-    been added in front of literals on keyed relations. A literal's predicate is a comparison (`COMPARISONS`,
-    aliases such as ``==`` replaced), a relation of the database, or one of its rules, to be looked up in this
-    order; a rule has exactly one body and can be written in place of a call.
+    Every argument of a literal is a `Key`, a `Var` or a `Const` with its id. Constant choices have been
+    expanded into one mode each; generated constants and thresholds have been computed. In the models format,
+    the key has been added in front of literals on keyed relations. A literal's predicate is looked up as a
+    comparison (`COMPARISONS`, with aliases such as ``==`` replaced), then as a relation of the database, then
+    as one of its rules. A rule has exactly one body, which can replace a call.
 
     Attributes
     ----------
     modes : tuple of Mode
-        In order of generation: modes as in the bias, within one the constants in their order (the last
-        argument's change fastest). ``mode.source`` is the number of the bias' mode.
+        In order of generation: the modes of the bias, each with its constants in order (those of the last
+        argument change fastest). ``mode.source`` is the number of the bias's mode.
     lookahead : tuple of Lookahead
         Expanded in the same way.
     auto_lookahead : tuple of AutoLookahead
         Templates as in the bias.
     root : tuple of Goal
-        Goals every query starts with. Variables ``0 .. n_keys-1`` are the example's keys, the next ones are
-        new.
+        Goals that every query starts with. Variables ``0 .. n_keys-1`` are the example's keys; others
+        are new variables.
     root_types : tuple
-        Types of the variables bound by key and root, by variable number; a `TypeVariable` for a key of none.
+        Types of the variables bound by keys and root, in order; a `TypeVariable` for an untyped key.
     types : dict of (name, arity) to tuple
-        Argument types with the key's included; use `types_of`.
+        Argument types, including the key's; use `types_of`.
     typed : bool
         Whether types restrict which variable an input can be.
     implicit_key : bool

@@ -1,4 +1,4 @@
-"""Literals with moded arguments, and the modes and templates that are made of them."""
+"""Literals with moded arguments, and the modes and templates built from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mark: TypeAlias = OneOf["+", "-", "+-", "", "_"]
 
 @dataclass(frozen=True, slots=True)
 class Var:
-    """A variable; its mark says how it is bound.
+    """A variable; its mark determines how it is bound.
 
     ===== ==============================================================================================
     mark  meaning
@@ -34,7 +34,7 @@ class Var:
 
     @property
     def is_input(self) -> bool:
-        """Whether a value from elsewhere may take its place."""
+        """Whether an existing variable or constant may replace it."""
         return self.mark in {"", "+", "+-"}
 
 
@@ -55,9 +55,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The example's own key (number ``index`` of several), never another variable of its type.
+    """A key of the example (number ``index``), never another variable of its type.
 
-    Numbers after those of the keys are the example's attributes, which have a ``name`` for readers.
+    Numbers after the keys refer to the example's attributes, which have a readable ``name``.
     """
 
     index: int = 0
@@ -112,7 +112,7 @@ class Literal:
 class Generator:
     """``#(C: goal, ...)``: constants for ``variables`` are the solutions of ``goal`` on the database.
 
-    ``max_values`` keeps only that many solutions, spread evenly; None keeps all.
+    ``max_values`` keeps at most that number of solutions, evenly spaced; None keeps all.
     """
 
     variables: tuple[str, ...]
@@ -133,7 +133,7 @@ class Mode:
     generator : Generator or None
         Where the constants for its unmarked variables come from; None in a resolved mode.
     source : int
-        In a `Language`: number of the mode of the bias that this one was made from. Uses are counted per
+        In a `Language`: number of the bias's mode that this one was expanded from. Uses are counted per
         source.
     """
 
@@ -161,7 +161,7 @@ class Lookahead:
 
 @dataclass(frozen=True, slots=True)
 class AutoLookahead:
-    """After a literal that matches ``first`` any mode's literal that uses one of ``variables`` may follow."""
+    """After a literal that matches ``first``, a mode's literal that uses one of ``variables`` may follow."""
 
     first: Literal
     variables: tuple[str, ...]

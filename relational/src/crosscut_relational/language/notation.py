@@ -1,4 +1,4 @@
-"""ACE's notation for modes, types and lookahead, turned into the classes of a bias."""
+"""Convert ACE's notation for modes, types and lookahead into the classes of a bias."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _generator(head: Term) -> Generator:
         )
     names, goal = head.args
     max_values = None
-    # n*k*C: n limits the examples that are looked at, k the constants; all examples are looked at here
+    # n*k*C: n limits the examples and is ignored, because all examples are used; k limits the constants
     while isinstance(names, Compound) and names.name == "*" and len(names.args) == 2:
         limit, rest = names.args
         if isinstance(limit, Compound) and limit.name == "*":
@@ -147,7 +147,7 @@ def _constants(items: tuple[Term, ...], goal: Compound) -> tuple[Constant, ...]:
 
 
 def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:
-    """Predicate and argument types of ``type(term)``."""
+    """Return the predicate and argument types of ``type(term)``."""
     if isinstance(term, str):
         return (term, 0), ()
     if not isinstance(term, Compound):
@@ -162,7 +162,7 @@ def types_from_term(term: Term) -> tuple[tuple[str, int], TypeNames]:
 
 
 def warmode_from_term(term: Term) -> tuple[Mode, tuple[str, int], TypeNames]:
-    """Mode and types of ``warmode(term)``, where ``+name`` is an input of type ``name``."""
+    """Return the mode and types of ``warmode(term)``, where ``+name`` is an input of type ``name``."""
     max_uses, term = _uses(term)
     negated = isinstance(term, Compound) and term.name in {"\\+", "not"} and len(term.args) == 1
     goal = term.args[0] if negated and isinstance(term, Compound) else term
@@ -199,7 +199,7 @@ def _has_marks(term: Term) -> bool:
 
 
 def predict_from_term(term: Term) -> tuple[Literal, TypeNames]:
-    """Target literal of ``predict(term)`` and the types of its arguments."""
+    """Return the target literal of ``predict(term)`` and the types of its arguments."""
     mode, _, types = warmode_from_term(term)
     (literal,) = mode.literals
     if sum(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args) != 1:
@@ -211,7 +211,7 @@ def lookahead_from_terms(first: Term, then: Term) -> Lookahead:
     """Return the template in ``lookahead(first, then)``."""
 
     def apart(argument: Argument) -> Argument:
-        """Anonymous variables of the second part must not meet those of the template."""
+        """Rename anonymous variables, so that they differ from those of the template."""
         if isinstance(argument, Var) and argument.mark == "" and argument.name[0] == "_":
             return Var("", f"_{argument.name}")
         return argument
@@ -228,7 +228,7 @@ def auto_lookahead_from_terms(first: Term, names: Term) -> AutoLookahead:
 def root_from_term(
     term: Term, target: tuple[str, int] | None, key_names: Sequence[str] = ()
 ) -> tuple[Literal, ...]:
-    """Literals of ``root(term)`` without the target's own, the target's key variables replaced by `Key`."""
+    """Return the literals of ``root(term)`` except the target's, with its key variables replaced by `Key`."""
     kept = []
     keys = {name: Key(number) for number, name in enumerate(key_names)}
     for literal in literals_from_term(term):

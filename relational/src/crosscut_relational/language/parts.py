@@ -1,4 +1,4 @@
-"""The literals that background clauses are made of, and the conjunctions of them."""
+"""Literals of background clauses, and conjunctions of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from crosscut_relational.language.terms import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Built-in predicates of Prolog that are refused, and why; a program's own of other arity are not meant.
+# Unsupported built-in predicates of Prolog, with the reason. Other arities may be defined by the program.
 _EFFECTS = """
     assert/1 asserta/1 assertz/1 b_getval/2 b_setval/2 catch/3 format/1 format/2 halt/0 nb_getval/2
     nb_setval/2 nl/0 print/1 random/1 random/3 read/1 retract/1 throw/1 write/1 writeln/1
 """
 UNSUPPORTED = {
-    **dict.fromkeys(_EFFECTS.split(), ": clauses are evaluated before learning, and have no effects"),
-    "aggregate_all/3": " but for count, sum(X), max(X), min(X), max(X,W), min(X,W), bag(X) and set(X)",
+    **dict.fromkeys(_EFFECTS.split(), ": clauses are evaluated before learning and cannot have side effects"),
+    "aggregate_all/3": " except for count, sum(X), max(X), min(X), max(X,W), min(X,W), bag(X) and set(X)",
     **dict.fromkeys(["call/1", "call/2", "call/3", "call/4"], " with a goal that is a variable"),
     **dict.fromkeys(["aggregate_all/4", "findall/4", "foldl/4", "foldl/5", "foldl/6", "var/1"], ""),
     "!/0": "",
@@ -59,7 +59,7 @@ class Part:
 
     @property
     def predicate(self) -> tuple[str, int]:
-        """Name and arity of what it needs."""
+        """Name and arity of the predicate that it depends on."""
         return self.source or (self.name, len(self.args))
 
     def variables(self) -> set[Variable]:
@@ -76,7 +76,7 @@ NEVER = Part("unify", "=", (0, 1))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunction:
-    """``head :- parts``, one of the conjunctions that a clause stands for."""
+    """``head :- parts``, one of the conjunctions that a clause is normalised into."""
 
     name: str
     head: tuple[Term, ...]
@@ -104,9 +104,9 @@ def clause_error(clause: Clause, message: str) -> PrologError:
 
 
 def flat(args: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Part]]:
-    """Return arguments with a variable for each term that has variables, and what that is made of."""
+    """Replace each term that contains variables by a new variable; return also the parts that define it."""
     arguments: list[Term] = []
-    made: list[Part] = []
+    definitions: list[Part] = []
     for argument in args:
         if isinstance(argument, Variable) or is_ground(argument):
             arguments.append(argument)
@@ -120,24 +120,24 @@ def flat(args: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Part]]:
             is_list = predicate_of(argument) == ("[|]", 2)
             name, inner = ("$list", argument.args) if is_list else ("$term", (argument.name, *argument.args))
         parts, deeper = flat(inner)
-        made += [Part("built-in", name, (arguments[-1], *parts)), *deeper]
-    return tuple(arguments), made
+        definitions += [Part("built-in", name, (arguments[-1], *parts)), *deeper]
+    return tuple(arguments), definitions
 
 
 def part_of(term: Term, clause: Clause) -> Part:
-    """Return a literal as it is written, and refuse what is none, or one that has no meaning here."""
+    """Return a goal as a literal; raise an error if it is not a literal or is unsupported."""
     if isinstance(term, Variable):
         raise clause_error(clause, f"a variable ({term.name}) cannot be called as a goal")
     if isinstance(term, str):
-        why = UNSUPPORTED.get(f"{term}/0")
-        if why is not None:
-            raise clause_error(clause, f"{_CUT if term == '!' else f'{term}/0'} is not supported{why}")
+        reason = UNSUPPORTED.get(f"{term}/0")
+        if reason is not None:
+            raise clause_error(clause, f"{_CUT if term == '!' else f'{term}/0'} is not supported{reason}")
         return Part("relation", term, ())
     if not isinstance(term, Compound):
         raise clause_error(clause, f"{term_text(term)} is not a goal")
-    why = UNSUPPORTED.get(f"{term.name}/{len(term.args)}")
-    if why is not None:
-        raise clause_error(clause, f"{indicator(*predicate_of(term))} is not supported{why}")
+    reason = UNSUPPORTED.get(f"{term.name}/{len(term.args)}")
+    if reason is not None:
+        raise clause_error(clause, f"{indicator(*predicate_of(term))} is not supported{reason}")
     if len(term.args) == 2:
         if term.name in ORDERINGS:
             for side in term.args:
@@ -151,7 +151,7 @@ def part_of(term: Term, clause: Clause) -> Part:
             _check_expression(term.args[1], clause)
             return Part("is", "is", term.args)
         if term.name in {"=", "==", "\\=", "\\==", "dif", "copy_term"}:
-            # constants are ground, so that `==` and `=` differ only in which may bind a variable
+            # constants are ground, so `==` and `=` differ only in that `=` may bind a variable
             equal = term.name in {"=", "==", "copy_term"}
             return Part("unify", "=", term.args) if equal else Part("differ", "\\=", term.args)
     if predicate_of(term) == ("memberchk", 2):
@@ -166,4 +166,4 @@ def _check_expression(term: Term, clause: Clause) -> None:
         for argument in term.args:
             _check_expression(argument, clause)
         return
-    raise clause_error(clause, f"'{term_text(term)}' is not an arithmetic expression that is supported")
+    raise clause_error(clause, f"'{term_text(term)}' is not a supported arithmetic expression")

@@ -1,8 +1,7 @@
 """A reader for Prolog programs: facts, clauses and directives, with ACE's extra notation.
 
-ACE settings use prefix operators of their own (``+X``, ``-X``, ``+-X``, ``#``, ``#[a,b]``) and ``5:
-literal``. Files are mostly flat facts, so those are matched by one regular expression; everything else goes
-through an operator-precedence parser.
+ACE settings add prefix operators (``+X``, ``-X``, ``+-X``, ``#``, ``#[a,b]``) and ``5: literal``. Most
+clauses are flat facts, which one regular expression matches. An operator-precedence parser reads the rest.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from crosscut_relational.language.terms import INFIX, PREFIX, Compound, Term, Va
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAX_DEPTH = 200  # of terms within terms
-MOST_PROBLEMS = 100  # after which nothing more is read
+MAX_DEPTH = 200  # maximum nesting of terms
+MOST_PROBLEMS = 100  # reading stops after this many errors
 
 _QUOTED = r"'(?:[^'\\\n]++|\\.|'')*+'"  # possessive: a quote that is never closed takes no memory
 _NUMBER = r"0x[0-9a-fA-F]+|\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)?"
@@ -73,7 +72,7 @@ class Clause:
 
     @property
     def place(self) -> str:
-        """Where the clause stands: its file, if it comes from one, and line."""
+        """Position of the clause: its line, and its file if it has one."""
         return f"{self.source}, line {self.line}" if self.source else f"line {self.line}"
 
     def __str__(self) -> str:
@@ -82,16 +81,16 @@ class Clause:
 
 
 def read_program(text: str, source: str = "<text>", problems: list[str] | None = None) -> Iterator[Clause]:
-    """Clauses of a Prolog program in the order in which they are written.
+    """Yield the clauses of a Prolog program in order.
 
     Parameters
     ----------
     text : str
         The program.
     source : str
-        Where it comes from, for error messages.
+        Name of the file, for error messages.
     problems : list, optional
-        Takes what is wrong with clauses, which are left out; without it, an error names all in the end.
+        Collects the errors of faulty clauses, which are skipped. Without it, one error at the end names all.
 
     Examples
     --------
@@ -104,11 +103,11 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
     messages: list[str] = [] if problems is None else problems
     position, line, counted, reported = 0, 1, 0, 0
     length = len(text)
-    tell = watcher()
+    report = watcher()
     while True:
-        if tell is not None and position > reported + (1 << 20):
+        if report is not None and position > reported + (1 << 20):
             reported = position
-            tell(position / length)
+            report(position / length)
         layout = _LAYOUT.match(text, position)
         assert layout is not None
         position = layout.end()
@@ -122,12 +121,12 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
         fact = _FACT.match(text, position)
         if fact is not None:
             position = fact.end()
-            name, written = fact.groups()
-            if written is None:
+            name, arguments = fact.groups()
+            if arguments is None:
                 yield Clause(name, None, line)
                 continue
             args = []
-            for item in _ARGUMENTS.findall(written):
+            for item in _ARGUMENTS.findall(arguments):
                 value = known.get(item)
                 if value is None:
                     value = known[item] = _constant(item)
@@ -149,7 +148,7 @@ def read_program(text: str, source: str = "<text>", problems: list[str] | None =
 
 
 def _after_full_stop(text: str, position: int) -> int:
-    """Return where the clause after a faulty one begins."""
+    """Return the position after the full stop that ends a faulty clause."""
     while position < len(text):
         layout = _LAYOUT.match(text, position)
         assert layout is not None
@@ -161,7 +160,7 @@ def _after_full_stop(text: str, position: int) -> int:
 
 
 def read_term(text: str) -> Term:
-    """One term; the full stop may be left out.
+    """Parse one term; the full stop is optional.
 
     Examples
     --------
@@ -226,7 +225,7 @@ class _Reader:
         assert token.lastgroup is not None
         self.kind, self.value, self.position = token.lastgroup, token.group(), token.end()
         if self.kind == "symbol" and self.value not in INFIX and self.value not in PREFIX:
-            # `X=-1` and `5:+X` are read as the operators they are meant to be
+            # split adjacent symbols into operators, as in `X=-1` and `5:+X`
             for symbol in _SYMBOLS:
                 if self.value.startswith(symbol):
                     self.value = symbol
@@ -257,12 +256,12 @@ class _Reader:
             operator = self.value if self.kind in {"symbol", "name", "solo"} else ""
             if operator not in INFIX:
                 return left
-            own, left_limit, right_limit = INFIX[operator]
-            if own > limit or priority > left_limit:
+            precedence, left_limit, right_limit = INFIX[operator]
+            if precedence > limit or priority > left_limit:
                 return left
             self.advance()
             right = self.parse(right_limit)
-            left, priority = Compound(";" if operator == "|" else operator, (left, right)), own
+            left, priority = Compound(";" if operator == "|" else operator, (left, right)), precedence
 
     def primary(self, limit: int) -> tuple[Term, int]:
         kind, value = self.kind, self.value
@@ -293,14 +292,14 @@ class _Reader:
             self.advance()
             return -number, 0
         if value in PREFIX and not self.ends_operand():
-            own, right_limit = PREFIX[value]
-            if own > limit:
-                own, right_limit = 999, 999
-            return Compound(value, (self.parse(right_limit),)), own
+            precedence, right_limit = PREFIX[value]
+            if precedence > limit:
+                precedence, right_limit = 999, 999
+            return Compound(value, (self.parse(right_limit),)), precedence
         return value, 0
 
     def ends_operand(self) -> bool:
-        """Whether the token after a prefix operator shows that the operator stands for itself."""
+        """Whether the next token shows that a prefix operator is used as an atom."""
         if self.kind == "solo":
             return self.value in {",", ")", "]", "|", "}", ";"}
         return self.kind == "end" or (

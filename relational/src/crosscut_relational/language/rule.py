@@ -1,4 +1,4 @@
-"""Background predicates that are evaluated with bound arguments instead of being stored as facts."""
+"""Background predicates that are evaluated on bound arguments instead of being stored as facts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Goal:
     args : tuple of int
         A variable as its number ``v >= 0``, a constant with id ``c`` as ``~c`` (that is, ``-1 - c``).
     negated : bool
-        ``\\+ goal``: true if no binding of its own new variables makes the goal true.
+        ``\\+ goal``: true if no binding of its new variables makes the goal true.
     """
 
     name: str
@@ -49,24 +49,24 @@ class Goal:
 class Rule:
     """A predicate defined by clauses whose head variables are not all bound by their bodies.
 
-    ``lteq(X,Y) :- X =< Y`` and ``equals(X,X)`` say nothing by themselves, but are tests once their arguments
-    are bound. The head's arguments are variables ``0 .. arity-1``; further numbers are local to a body.
+    ``lteq(X,Y) :- X =< Y`` and ``equals(X,X)`` have no finite set of facts, but are tests once their
+    arguments are bound. The head's arguments are variables ``0 .. arity-1``. Further numbers are local to a
+    body.
 
     Attributes
     ----------
     bodies : tuple of tuples of Goal
-        One conjunction per clause; the predicate holds if one of them does. Empty where a clause needs more
-        than relations and comparisons (arithmetic).
+        One conjunction per clause; the predicate holds if one of them holds. Empty if a clause needs more
+        than relations and comparisons, for example arithmetic.
     inputs : frozenset of int
         Positions of arguments that must be bound before the rule is evaluated.
     text : str
         The first clause, for messages.
     definition : tuple of Conjunction
-        The clauses in the form in which they can be evaluated.
+        The normalised clauses, ready for evaluation.
 
-    A rule with exactly one body can be written in place of a call. A `Language` has no other
-    rules: where a mode uses one, it has been evaluated on the constants its arguments can take and stored as
-    a relation.
+    A rule with exactly one body can replace a call. A `Language` contains only such rules. Other rules used
+    by modes have been evaluated on the possible constants of their arguments and stored as relations.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Rule:
 
     @property
     def is_test(self) -> bool:
-        """Whether the rule is one test of its arguments, so that its negation can be written in place too."""
+        """Whether the rule is a single test of its arguments, so that its negation can replace a call."""
         if len(self.bodies) != 1 or len(self.bodies[0]) != 1:
             return False
         return all(argument < self.arity for argument in self.bodies[0][0].args)

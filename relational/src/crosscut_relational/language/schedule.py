@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 def schedule(
     parts: Sequence[Part], bound: Iterable[Variable], head: Iterable[Variable], first: Part | None = None
 ) -> tuple[list[Part], list[Part], set[Variable]]:
-    """Order parts so that each has its inputs bound when its turn comes.
+    """Order parts so that the inputs of each are bound before it is evaluated.
 
-    Tests go as early as they can, since they only remove bindings; relations keep their order, those that
-    share a variable with what is bound first.
+    Tests come as early as possible, because they only remove bindings. Relations keep their order, except
+    that relations with a bound variable come first.
 
     Parameters
     ----------
     parts : sequence of Part
         A body.
     bound : iterable of Variable
-        What is bound before.
+        Variables that are bound before the body.
     head : iterable of Variable
-        Variables of the head; inside a negation they are not the negation's own.
+        Variables of the head; they are not local to a negation.
     first : Part, optional
         The relation to start with.
 
     Returns
     -------
     ordered, left : list of Part
-        Parts in their order, and those whose inputs are never bound.
+        Parts in order of evaluation, and the parts whose inputs are never bound.
     bound : set of Variable
-        What is bound in the end.
+        Variables that are bound after the ordered parts.
     """
     known, outside = set(bound), set(head)
     waiting = list(parts)
@@ -61,7 +61,7 @@ def schedule(
 
 
 def _next_join(waiting: Sequence[Part], known: set[Variable]) -> Part | None:
-    """Return what extends bindings next: a relation, or a built-in predicate that has its inputs."""
+    """Return the next part to join: a relation, or a built-in predicate whose inputs are bound."""
     relations = [each for each in waiting if each.kind == "relation" and not each.negated]
     builtins = [
         each
@@ -73,7 +73,7 @@ def _next_join(waiting: Sequence[Part], known: set[Variable]) -> Part | None:
 
 
 def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting: Sequence[Part]) -> bool:
-    """Whether a test has its inputs; a relation that is not negated is no test."""
+    """Whether the inputs of a test are bound; a relation that is not negated is not a test."""
     if part.kind in {"relation", "rule"}:
         if not part.negated:
             return False
@@ -91,7 +91,7 @@ def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting:
 
 
 def given_list(part: Part, known: Container[Variable]) -> int | None:
-    """Return the place of the list whose items a closure is applied to, the first that is bound."""
+    """Return the position of the first bound list; the closure is applied to its items."""
     lists = range(part.n_inputs, len(part.args))
     places = lists if part.name == "maplist" else lists[:1]
     bound = (place for place in places if all(each in known for each in variables(part.args[place])))
@@ -99,7 +99,7 @@ def given_list(part: Part, known: Container[Variable]) -> int | None:
 
 
 def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, ...], Solve] | None:
-    """Return the bound arguments of a built-in predicate and its solutions for them, None if too few are."""
+    """Return the first case of a built-in predicate whose inputs are bound, or None."""
     for inputs, solve in cases_of(part.predicate):
         if all(each in known for position in inputs for each in variables(part.args[position])):
             return inputs, solve
@@ -107,5 +107,5 @@ def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, .
 
 
 def makes_constants(part: Part) -> bool:
-    """Whether a built-in predicate may have solutions that are not among its inputs."""
+    """Whether a built-in predicate may create constants that are not among its inputs."""
     return all(len(inputs) < len(part.args) for inputs, _ in cases_of(part.predicate))

@@ -1,4 +1,4 @@
-"""Settings of growing and pruning relational trees: those of TILDE that apply here."""
+"""Settings of growing and pruning relational trees: the subset of TILDE's settings that applies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Settings:
         Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
         error.
         Numbers: the F-test stops growth, as in TILDE. With "m5", a subtree also becomes a leaf if M5
-        expects no larger squared deviations from the leaf (the observed ones times ``(n + 1) / (n - 1)``).
+        expects no larger squared error of the leaf (the observed error times ``(n + 1) / (n - 1)``).
     confidence_level : float
         C4.5's confidence factor.
     m_estimate : float or None

@@ -1,7 +1,7 @@
 """Prolog terms as light Python values.
 
-An atom is a ``str``, a number an ``int`` or ``float``, a proper list a ``tuple``; only variables and compound
-terms have classes of their own. All but variables can be compared and hashed, so ground terms serve as
+An atom is a ``str``, a number an ``int`` or ``float``, and a proper list a ``tuple``. Variables and compound
+terms have classes. All terms except variables compare by value and are hashable, so ground terms serve as
 constants of a database.
 """
 
@@ -114,7 +114,7 @@ def term_text(term: Term, limit: int = 1200) -> str:
     "bond(1,d1_1,'Big',[2.5,c])"
     """
     if isinstance(term, str):
-        # an operator that stands for itself beside another one needs brackets
+        # an operator used as an atom next to another operator needs brackets
         alone = limit in {999, 1200} or (term not in INFIX and term not in PREFIX)
         return atom_text(term) if alone else f"({atom_text(term)})"
     if isinstance(term, Variable):
@@ -133,7 +133,7 @@ def term_text(term: Term, limit: int = 1200) -> str:
     if len(args) == 2 and name in INFIX and name != "|":  # `a|b` is read as `a;b`
         priority, left_limit, right_limit = INFIX[name]
         left, right = term_text(args[0], left_limit), term_text(args[1], right_limit)
-        # words need spaces around them, and symbols side by side would be read as one
+        # words need spaces around them; adjacent symbols would be read as one
         gap = " " if name[0].isalpha() or name in {":-", "->"} or {left[-1], right[0]} & _SYMBOL_CHARS else ""
         text = left + gap + name + gap + right
         return f"({text})" if priority > limit else text
@@ -148,7 +148,7 @@ def term_text(term: Term, limit: int = 1200) -> str:
 
 
 def variables(term: Term) -> Iterator[Variable]:
-    """Every occurrence of a variable in the term, from left to right."""
+    """Yield every occurrence of a variable in the term, from left to right."""
     if isinstance(term, Variable):
         yield term
     elif isinstance(term, tuple):
@@ -169,7 +169,7 @@ def substituted(term: Term, value: Callable[[Variable], Term]) -> Term:
 
 
 def depth(term: Term) -> int:
-    """Return how deep terms are within terms; the goals of a conjunction are side by side."""
+    """Return the nesting depth of a term; the goals of a conjunction are on the same level."""
     deepest, pending = 0, [(term, 0)]
     while pending:
         each, level = pending.pop()
