@@ -9,7 +9,7 @@ from crosscut_relational.database.database import Database
 from crosscut_relational.datasets import bongard, molecules
 from crosscut_relational.estimators import RelationalTreeClassifier
 from crosscut_relational.language.bias import Bias
-from crosscut_relational.queries.queries import ALONE, MEMORY
+from crosscut_relational.queries.queries import MEMORY, SINGLE_THREAD
 from crosscut_relational.queries.resolve import resolve
 
 from .naive import grow
@@ -79,7 +79,7 @@ def assert_same(node, expected):
     lookahead=st.lists(st.sampled_from(LOOKAHEAD), max_size=2, unique=True),
     key=st.sampled_from(["k", "K"]),  # declared, or bound by its first use
     memory=st.sampled_from([MEMORY, 1 << 20, 1]),  # truth is kept, handed down, or computed at every node
-    alone=st.sampled_from([ALONE, 1]),  # one job, or one per node
+    alone=st.sampled_from([SINGLE_THREAD, 1]),  # one job, or one per node
     n_jobs=st.sampled_from([1, 2, 5]),
     growth=st.fixed_dictionaries(
         {"heuristic": st.sampled_from(["gain", "gainratio"]), "minimal_cases": st.integers(1, 3)}
@@ -91,7 +91,7 @@ def test_random_databases(*, facts, labels, modes, lookahead, key, memory, alone
     bias = Bias.of(modes, types=TYPES, lookahead=lookahead, **growth)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crosscut_relational.queries.queries.MEMORY", memory)
-        patch.setattr("crosscut_relational.queries.queries.ALONE", alone)
+        patch.setattr("crosscut_relational.queries.queries.SINGLE_THREAD", alone)
         model = RelationalTreeClassifier(bias, cv=None, n_jobs=n_jobs).fit(database)
     assert_same(model.forest_.trees[0].root, grow(database, resolve(bias, database)))
 
@@ -100,7 +100,7 @@ def test_random_databases(*, facts, labels, modes, lookahead, key, memory, alone
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_generated_data_with_folds(make, n_jobs, monkeypatch):
     database, bias = make()
-    monkeypatch.setattr("crosscut_relational.queries.queries.ALONE", 8 // n_jobs)
+    monkeypatch.setattr("crosscut_relational.queries.queries.SINGLE_THREAD", 8 // n_jobs)
     model = RelationalTreeClassifier(bias, cv=np.arange(database.n_examples) % 3, n_jobs=n_jobs).fit(database)
     language = resolve(bias, database)
     assert_same(model.forest_.trees[0].root, grow(database, language))

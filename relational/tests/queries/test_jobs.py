@@ -20,7 +20,7 @@ from crosscut_relational.queries.queries import STEP_LIMIT, Facts
 from crosscut_relational.queries.resolve import resolve
 from crosscut_relational.training_set import RelationalSet
 
-ALONE = "crosscut_relational.queries.queries.ALONE"
+SINGLE_THREAD = "crosscut_relational.queries.queries.SINGLE_THREAD"
 
 
 def linked(seed, *, regression=False, step_limit=STEP_LIMIT, n=60):
@@ -89,7 +89,7 @@ def same_for_any_number(grower, sharing="parallel"):
 def test_linked_tables(seed, regression, alone, sharing):
     with pytest.MonkeyPatch.context() as patch:
         whole = linked(seed, regression=regression).grow(sharing)
-        patch.setattr(ALONE, alone)
+        patch.setattr(SINGLE_THREAD, alone)
         found = same_for_any_number(linked(seed, regression=regression), sharing)
     assert_equal(found, whole)
 
@@ -100,7 +100,7 @@ def test_linked_tables(seed, regression, alone, sharing):
 @example(seed=42, step_limit=8, alone=1)
 def test_queries_that_take_too_many_steps(seed, step_limit, alone):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ALONE, alone)
+        patch.setattr(SINGLE_THREAD, alone)
         together = same_for_any_number(joined(seed, step_limit))
         assert joined(seed, step_limit).grow("serial").trees == together.trees
 
@@ -113,7 +113,7 @@ def test_some_queries_of_that_test_do_take_too_many():
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_progress_rises_to_one(n_jobs, monkeypatch):
-    monkeypatch.setattr(ALONE, 1)
+    monkeypatch.setattr(SINGLE_THREAD, 1)
     shares, grower = [], linked(1)
     with watching(shares.append):
         grower.grow("serial", n_jobs=n_jobs)
@@ -122,7 +122,7 @@ def test_progress_rises_to_one(n_jobs, monkeypatch):
 
 
 def test_an_exception_stops_all_threads_and_the_next_run_works(monkeypatch):
-    monkeypatch.setattr(ALONE, 1)
+    monkeypatch.setattr(SINGLE_THREAD, 1)
     grower = linked(2)
     expected = grower.grow()
 
@@ -145,7 +145,7 @@ def _grow(queue):
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
 def test_a_forked_process_can_grow_after_its_parent_did(monkeypatch):
-    monkeypatch.setattr(ALONE, 1)
+    monkeypatch.setattr(SINGLE_THREAD, 1)
     expected = linked(3).grow(n_jobs=2).held_out
     fork = multiprocessing.get_context("fork")
     queue = fork.SimpleQueue()
@@ -160,7 +160,7 @@ SHORT_OF_MEMORY = """
 import resource
 from crosscut_relational.queries import queries
 from test_jobs import linked
-queries.ALONE = 16
+queries.SINGLE_THREAD = 16
 grower = linked(4, n=600)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 limits = resource.getrlimit(resource.RLIMIT_AS)

@@ -119,7 +119,7 @@ def test_truth_is_that_of_a_naive_evaluator(given_facts, queries, first):
     partial = store.store.truth(numbers, some)
     for row, truth in zip(partial, expected, strict=True):
         assert members(row, N_EXAMPLES).tolist() == [a and b for a, b in zip(truth, first, strict=True)]
-    found = store.store.truth(numbers, store.everything)
+    found = store.store.truth(numbers, store.all_examples)
     assert [members(row, N_EXAMPLES).tolist() for row in found] == expected
 
 
@@ -147,7 +147,7 @@ def test_extending_a_component_gives_its_variables_new_places():
     query, parts, places = core.extend([base], longer, [-1])
     assert parts == [query]
     assert sorted(places) == [(0, 0), (0, 1)]
-    truth = core.truth(np.array([base, query], np.int32), store.everything)
+    truth = core.truth(np.array([base, query], np.int32), store.all_examples)
     assert [members(row, N_EXAMPLES).tolist()[:3] for row in truth] == [
         [True, True, False],
         [True, False, False],
@@ -160,8 +160,8 @@ def test_each_pair_is_evaluated_once():
     query = store.conjunction([Goal("q", (0, 1)), Goal("<", (1, ~3))])
     store.truth(query, bits(np.array([True, True, False, False, False])))
     assert store.store.n_evaluations == 2
-    store.truth(query, store.everything)
-    store.truth(query, store.everything)
+    store.truth(query, store.all_examples)
+    store.truth(query, store.all_examples)
     assert store.store.n_evaluations == 5
 
 
@@ -179,10 +179,10 @@ def test_a_search_that_takes_too_long_is_reported():
     goals = [Goal("q", (0, 1)), Goal("q", (1, 2)), Goal("q", (2, 3)), Goal("p", (3,))]
     limited = Queries(Facts(db), step_limit=50)
     query = limited.conjunction(goals)
-    assert not limited.truth(query, limited.everything).any()
+    assert not limited.truth(query, limited.all_examples).any()
     assert limited.limit_hits == [(query, e) for e in range(N_EXAMPLES)]
     ample = Queries(Facts(db))
-    ample.truth(ample.conjunction(goals), ample.everything)
+    ample.truth(ample.conjunction(goals), ample.all_examples)
     assert ample.limit_hits == []
 
 
@@ -198,10 +198,10 @@ def test_a_limit_is_one_of_the_query_not_of_its_pack():
         core.extend([base], literals[1:], [-1, -1])[0],
         core.extend([base], [(store.facts.predicate("p", 1), False, [term(VARIABLE, 0)])], [])[0],
     ]
-    truth = core.truth(np.array(both, np.int32), store.everything)
+    truth = core.truth(np.array(both, np.int32), store.all_examples)
     assert [members(row, N_EXAMPLES).all() for row in truth] == [False, True]
     assert {query for query, _ in store.limit_hits} == {both[0]}
-    assert store.truth(store.conjunction(cheap), store.everything).any()
+    assert store.truth(store.conjunction(cheap), store.all_examples).any()
 
 
 @pytest.mark.parametrize("limit", [3, 10, 30, 100, 300])
@@ -225,7 +225,7 @@ def test_which_queries_take_too_long_does_not_depend_on_the_others(limit):
         last = [store.facts.literal(goal, 1) for goal in ends]
         _, (base,), _ = store.store.extend([], [first], [-1])
         queries = {n: store.store.extend([base], [*rest, last[n]], [-1, -1])[0] for n in order}
-        rows = store.store.truth(np.array(list(queries.values()), np.int32), store.everything)
+        rows = store.store.truth(np.array(list(queries.values()), np.int32), store.all_examples)
         given_up = set(store.limit_hits)
         return {
             number: (row.tolist(), sorted(example for query, example in given_up if query == queries[number]))
@@ -244,7 +244,7 @@ def test_root_goals_with_one_solution_bind_fixed_variables():
     assert facts.fixed.tolist() == [[e, 5 + e % 3, 8] for e in range(5)]
     assert facts.root == ()
     store = Queries(facts)
-    assert members(store.truth(store.conjunction([Goal("q", (1, 2))]), store.everything), 5).tolist() == [
+    assert members(store.truth(store.conjunction([Goal("q", (1, 2))]), store.all_examples), 5).tolist() == [
         True, False, False, True, False,
     ]  # fmt: skip
 
@@ -329,7 +329,7 @@ def test_tails_are_kept_per_object_and_tell_examples_apart():
         _, parts, _ = queries.store.extend([], [queries.facts.literal(g, 1) for g in base], [-1])
         literal = queries.facts.literal(Goal("colour", (0, 1, constant)), 1)
         query, _, _ = queries.store.extend(parts, [literal], [])
-        return members(queries.truth(query, queries.everything), 3).tolist()
+        return members(queries.truth(query, queries.all_examples), 3).tolist()
 
     assert examples("p", "red") == [True, False, True]
     assert examples("q", "red") == [True, False, True]
@@ -348,7 +348,7 @@ def test_ctrl_c_stops_a_search_and_the_next_one_works():
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(KeyboardInterrupt):
-            store.truth(endless, store.everything)
+            store.truth(endless, store.all_examples)
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert store.truth(store.conjunction([Goal("p", (0,))]), store.everything).any()
+    assert store.truth(store.conjunction([Goal("p", (0,))]), store.all_examples).any()

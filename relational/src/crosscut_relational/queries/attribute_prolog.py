@@ -1,4 +1,4 @@
-"""Attributes as Prolog goals that bind a variable to their value, with SWI-Prolog's ``aggregate_all``."""
+"""Write attributes as Prolog goals that bind a variable to the value (SWI-Prolog's ``aggregate_all``)."""
 
 from __future__ import annotations
 
@@ -27,48 +27,48 @@ _SOLUTIONS = {
 
 
 def attribute_goals(attribute: Attribute, key: str, value: str, names: Iterator[str]) -> str:
-    """Return goals that bind `value` to the attribute of the example with this key."""
+    """Return goals that bind the variable `value` to the attribute of the example with this key."""
     if attribute.function == "value":
         rows = _rows(attribute, key, {attribute.column or 0: value}, names)
         return rows if attribute.kind != "nominal" else f"({rows}->true;{value}={MISSING})"
     x, n, total, date = (next(names) for _ in range(4))
-    wanted = {} if attribute.column is None else {attribute.column: x}
+    terms = {} if attribute.column is None else {attribute.column: x}
     time = ""
     if attribute.date is not None and (attribute.as_of is not None or attribute.function == "latest"):
-        date = wanted.setdefault(attribute.date, date)
+        date = terms.setdefault(attribute.date, date)
     if attribute.as_of is not None:
         now = next(names)
         dated = _rows(attribute, key, {attribute.as_of: now}, names, steps=1)
         time = f"{dated},number({now}),number({date}),{date}<{now}"
         time = f",{time}" + ("" if attribute.days is None else f",{date}>={now}-{attribute.days}")
-    everything = _rows(attribute, key, wanted, names) + time
+    all_rows = _rows(attribute, key, terms, names) + time
     if attribute.condition is not None:
         column, constant = attribute.condition
-        wanted = {**wanted, column: term_text(constant)}
-    rows = _rows(attribute, key, wanted, names) + time
+        terms = {**terms, column: term_text(constant)}
+    rows = _rows(attribute, key, terms, names) + time
     return _SOLUTIONS[attribute.function].format(
-        rows=rows, all=everything, value=value, x=x, n=n, sum=total, date=date, missing=MISSING
+        rows=rows, all=all_rows, value=value, x=x, n=n, sum=total, date=date, missing=MISSING
     )
 
 
 def _rows(
-    attribute: Attribute, key: str, wanted: dict[int, str], names: Iterator[str], steps: int | None = None
+    attribute: Attribute, key: str, terms: dict[int, str], names: Iterator[str], steps: int | None = None
 ) -> str:
-    """Return literals that follow the steps, with these terms in columns of the last table."""
+    """Return literals that follow the steps, with the given terms in columns of the last table."""
     texts = []
-    way = attribute.steps[:steps]
+    path = attribute.steps[:steps]
     entry = key
-    for number, step in enumerate(way):
+    for number, step in enumerate(path):
         args = ["_"] * step.arity
         args[step.enter] = entry
-        if number == len(way) - 1:
-            for column, name in wanted.items():
+        if number == len(path) - 1:
+            for column, name in terms.items():
                 args[column] = name
         else:
-            leave = way[number + 1].leave
+            leave = path[number + 1].leave
             if leave != step.enter:
                 entry = args[leave] = next(names)
             elif number == 0:
-                continue  # the key needs no goal of its own
+                continue  # the key itself needs no goal
         texts.append(f"{atom_text(step.table)}({','.join(args)})")
     return ",".join(texts)

@@ -58,12 +58,12 @@ class Level:
 
 
 class RelationalForest:
-    """Every task's tree: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
+    """The trees of all tasks: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
 
     Attributes
     ----------
     settings : Settings
-        How the trees were grown and pruned.
+        Settings of growth and pruning.
     levels : tuple of Level
         Work done, level by level.
     n_evaluations : int
@@ -71,10 +71,10 @@ class RelationalForest:
     limit_hits : tuple of (str, int)
         Queries and examples for which the search exceeded the step limit.
     held_out : float array of shape (n_examples,)
-        What the pruned tree without an example's fold predicts for it (a class code or a number); NaN for
-        examples of no fold.
+        Prediction (a class code or a number) for each example by the pruned tree that excludes its fold; NaN
+        for examples without a fold.
     held_out_leaves : int array of shape (n_examples,)
-        The leaf it falls in, as a number of that tree's nodes in preorder; -1 for examples of no fold.
+        Leaf of each example in that tree, as a preorder node number; -1 for examples without a fold.
     """
 
     def __init__(self, settings: Settings, grower: Grower | None = None) -> None:
@@ -105,7 +105,7 @@ class RelationalForest:
 
     @classmethod
     def joined(cls, forests: Sequence[RelationalForest]) -> RelationalForest:
-        """Return the trees of forests that were grown one by one; the levels are those of the first."""
+        """Combine forests that were grown one by one; the levels are taken from the first."""
         forest = cls.of(tuple(tree for each in forests for tree in each.pruned), forests[0].settings)
         forest.trees = tuple(tree for each in forests for tree in each.trees)
         forest.levels = forests[0].levels
@@ -115,14 +115,14 @@ class RelationalForest:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the trees instead of the core's objects."""
-        made: dict[str, Any] = {
+        values: dict[str, Any] = {
             "trees": self.trees,
             "pruned": self.pruned,
             "_grown": [],
             "_pruned": [],
             "_facts": None,
         }
-        return {**vars(self), **made}
+        return {**vars(self), **values}
 
     @cached_property
     def trees(self) -> tuple[RelationalTree, ...]:
@@ -135,7 +135,7 @@ class RelationalForest:
         return tuple(self._tree(forest, number) for forest, number in self._pruned)
 
     def add(self, forest: _core.QueryForest, pruned: _core.QueryForest, queries: Queries) -> None:
-        """Add trees of the core, as grown and pruned, and their cost."""
+        """Add grown and pruned trees of the core, with the work done."""
         self._grown += [(forest, number) for number in range(len(forest))]
         self._pruned += [(pruned, number) for number in range(len(pruned))]
         both = zip_longest(map(astuple, self.levels), forest.levels, fillvalue=(0, 0, 0, 0))
@@ -146,9 +146,9 @@ class RelationalForest:
     def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
         tests, no, predictions, statistics = forest.tree(number)
         nodes: list[Node | None] = [None] * len(tests)
-        # children come after their parents, so the last node is made first
+        # children follow their parents, so build the nodes in reverse order
         for i in range(len(tests) - 1, -1, -1):
-            counts, prediction = self._target.shown(statistics[i].tolist(), predictions[i])
+            counts, prediction = self._target.node_values(statistics[i].tolist(), predictions[i])
             if tests[i] < 0:
                 nodes[i] = Node(counts, prediction)
                 continue
@@ -179,7 +179,7 @@ class Grower:
         database = facts.database
         if database.target is None:
             raise ValueError("the database has no target; name the predicate to learn with `predict`")
-        # examples fold by fold: counts of a fold then touch few words
+        # order examples by fold, so that counting one fold reads few words of the bit sets
         self.order = np.argsort(folds, kind="stable")
         self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
         self.settings: Settings = language.settings
@@ -207,21 +207,21 @@ class Grower:
         n_jobs: int | None = 1,
         progress: Callable[[float], object] | None = None,
     ) -> RelationalForest:
-        """Grow and prune all trees and predict the examples that each held out.
+        """Grow and prune all trees, and let each predict its held-out examples.
 
         Parameters
         ----------
         sharing : "parallel", "paper", "serial" or "uncached"
             "parallel": all trees in one run. "paper": the same without a cache, as in the paper's parallel
-            procedure. "serial": each tree on its own, with its own cache. "uncached": each tree on its own
-            without a cache, the paper's serial procedure. The trees are the same.
+            procedure. "serial": each tree separately, with a separate cache. "uncached": each tree separately
+            without a cache, the paper's serial procedure. The trees are identical.
         tasks : sequence of int, optional
-            The folds to leave out, one tree each, -1 for none; by default -1 and then every fold.
+            The folds to hold out, one tree each; -1 for no fold. By default -1, then every fold.
         n_jobs : int, optional
             Number of threads; all cores if None. The trees do not depend on it.
         progress : callable, optional
-            Called about ten times a second with the share of the work that is done; by default the function
-            that :func:`crosscut.engines.progress.watching` names.
+            Called about ten times a second with the fraction of the work done; by default the function set by
+            :func:`crosscut.engines.progress.watching`.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
@@ -230,7 +230,7 @@ class Grower:
         progress = progress or watcher() or (lambda _: None)
         progress(0.0)
         result = self._grow(bundles, sharing, n_jobs, progress, names_all=False)
-        if result.limit_hits:  # which searches take too many steps must not depend on what is grown together
+        if result.limit_hits:  # limit hits must not depend on which trees are grown together
             result = self._grow(bundles, sharing, n_jobs, progress, names_all=True)
         progress(1.0)
         return result
@@ -250,7 +250,7 @@ class Grower:
         for number, bundle in enumerate(bundles):
             self.queries.start()
             store = self.queries.store
-            self.target.place(store, self.folds)
+            self.target.load_into(store, self.folds)
             grown = store.grow(
                 bundle,
                 root,
@@ -275,9 +275,9 @@ class Grower:
             if bundle != [-1]:
                 predictions, leaves = store.held_out(pruned, bundle)
                 reached = leaves >= 0
-                mine = self.order[reached]
-                result.held_out[mine] = predictions[reached]
-                result.held_out_leaves[mine] = leaves[reached]
+                examples = self.order[reached]
+                result.held_out[examples] = predictions[reached]
+                result.held_out_leaves[examples] = leaves[reached]
         return result
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crosscut_relational.queries.tree import Node, RelationalTree, Signature
 
 
-class Questions:
+class ModelQueries:
     """The goals of a model, evaluated on a database that may differ from the training database.
 
     Parameters
@@ -50,16 +50,16 @@ class Questions:
         database = with_stored_rules(database, self._translated.values())
         used = {a for goal in self._translated for a in goal.args}
         self._queries = Queries(Facts(database, (), signature.attributes, used), step_limit=step_limit)
-        self.everything = self._queries.everything
+        self.all_examples = self._queries.all_examples
 
-    def truth(self, goals: Iterable[Goal], among: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return those of the given examples (as bits) for which all goals hold."""
-        # the root is written out in every query: what has one value per example there need not have one here
-        asked = [self._translated[goal] for goal in (*self._root, *goals)]
-        return self._queries.truth(self._queries.conjunction(asked), among)
+    def truth(self, goals: Iterable[Goal], mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the examples of `mask` (as bits) for which all goals hold."""
+        # every query includes the root, whose variables may have several values per example in this database
+        conjunction = [self._translated[goal] for goal in (*self._root, *goals)]
+        return self._queries.truth(self._queries.conjunction(conjunction), mask)
 
     def flags(self, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return whether each example is among those given as bits."""
+        """Convert a set of examples from bits to one flag per example."""
         return members(bits, self.n_examples)
 
 
@@ -72,8 +72,8 @@ def _translated(goal: Goal, signature: Signature, database: Database) -> Goal:
 
 
 def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -> NDArray[np.int64]:
-    """Return the number of the leaf that each example reaches, counted from *yes* to *no*."""
-    questions = Questions(tree.signature, tree.goals, database, step_limit=step_limit)
+    """Return the number of the leaf that each example reaches; leaves are numbered from *yes* to *no*."""
+    queries = ModelQueries(tree.signature, tree.goals, database, step_limit=step_limit)
     numbers = {id(leaf): number for number, leaf in enumerate(tree.root.leaves())}
     result = np.full(database.n_examples, -1, np.int64)
 
@@ -81,13 +81,13 @@ def leaf_numbers(tree: RelationalTree, database: Database, *, step_limit: int) -
         if not reached.any():
             return
         if not node.branches:
-            result[questions.flags(reached)] = numbers[id(node)]
+            result[queries.flags(reached)] = numbers[id(node)]
             return
         longer = (*path, *node.test)
-        holds = questions.truth(longer, reached)
+        holds = queries.truth(longer, reached)
         yes, no = node.branches
         route(yes, longer, holds)
         route(no, path, reached & ~holds)
 
-    route(tree.root, (), questions.everything)
+    route(tree.root, (), queries.all_examples)
     return result

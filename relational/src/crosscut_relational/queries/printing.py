@@ -1,4 +1,4 @@
-"""Print trees like TILDE: in the compact notation and as a Prolog decision list."""
+"""Print trees in TILDE's formats: the compact notation and a Prolog decision list."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
         args = args[1:]
     texts = [signature.constants.text(~a) if a < 0 else names.name(a) for a in args]
     if len(texts) == 2 and goal.name in INFIX:
-        gap = " " if texts[1][0] == "-" else ""  # `=<-` would be read as one operator
+        gap = " " if texts[1][0] == "-" else ""  # `=<-` would parse as one operator
         text = f"{texts[0]}{goal.name}{gap}{texts[1]}"
     else:
         text = atom_text(goal.name) + (f"({','.join(texts)})" if texts else "")
@@ -118,7 +118,7 @@ def compact(tree: RelationalTree) -> str:
 
 
 def program(tree: RelationalTree) -> str:
-    """Write the tree as Prolog clauses, each with a cut: the first whose body holds gives the class."""
+    """Write the tree as Prolog clauses with cuts; the first clause whose body holds gives the class."""
     lines: list[str] = []
 
     def write(node: Node, path: tuple[Goal, ...]) -> None:
@@ -151,7 +151,7 @@ def clause(
         comment = f"% {leaf.statistics[0]}"
     names = _clause_names(signature)
     keys = [] if signature.implicit_key else [names.known[key] for key in range(signature.n_keys)]
-    # a table's facts may have as many arguments as the head
+    # the table's facts may have the same name and arity as the head
     name = (
         f"{signature.target_name}_{signature.target_column}"
         if signature.target_column

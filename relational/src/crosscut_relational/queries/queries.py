@@ -1,4 +1,7 @@
-"""Facts of a database in the core, and the truth of queries per example, computed once."""
+"""The facts of a database in the core, and cached truth values of queries on its examples.
+
+A query is a conjunction of goals. Sets of examples are bit sets in words of 64 bits.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,20 @@ if TYPE_CHECKING:
     from crosscut_relational.language.language import Language
     from crosscut_relational.language.modes import Argument, Literal
 
-# a term of the core: its kind in the low two bits, a number above them
+# a term of the core: the kind in the low two bits, the number in the other bits
 CONSTANT, FIXED, VARIABLE = 0, 1, 2
 ANY_TYPE = -1
-FIRST_TYPE_VARIABLE = -3  # this and below: types that are bound by their first use on a path
-UNUSED = "$unused"  # the type of variables that no input takes
-GIVEN = 0
-MARKS = {"+": 1, "-": 2, "_": 2, "+-": 3, "": 4}  # how the core writes those of variables
+FIRST_TYPE_VARIABLE = -3  # this number and below: types bound by their first use on a path
+UNUSED = "$unused"  # the type of variables that cannot be inputs
+FIXED_ARGUMENT = 0
+MARKS = {"+": 1, "-": 2, "_": 2, "+-": 3, "": 4}  # the core's codes for marks of variables
 STEP_LIMIT = 1_000_000
-MEMORY = 1 << 29  # most bytes of truth to keep while trees grow; beyond that all is searched again
-ALONE = (
-    1 << 10
-)  # examples of a bundle that one thread grows with all below it; up to eight times as many of many
+MEMORY = (
+    1 << 29
+)  # maximum bytes of cached truth values while trees grow; beyond that, queries are searched again
+# Bundles of at most this many examples are grown with their subtrees by one thread; the limit is up to eight
+# times higher for large databases.
+SINGLE_THREAD = 1 << 10
 
 CoreLiteral = tuple[int, bool, list[int]]
 CorePattern = tuple[int, bool, list[tuple[int, int, int, int]]]
@@ -54,13 +59,13 @@ def term(kind: int, number: int) -> int:
 
 
 def bits(members: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return a set of examples as words of 64 bits."""
+    """Pack one flag per example into words of 64 bits."""
     packed = np.packbits(members, bitorder="little")
     return np.pad(packed, (0, -len(packed) % 8)).view(np.uint64)
 
 
 def members(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
-    """Return the set of examples in words of 64 bits."""
+    """Unpack words of 64 bits into one flag per example."""
     return np.unpackbits(words.view(np.uint8), count=n, bitorder="little").astype(bool)
 
 
@@ -70,9 +75,8 @@ class Facts:
     Attributes
     ----------
     fixed : int32 array of shape (n_examples, n_fixed)
-        Variables that have one value per example: its keys, its attributes, then those of root goals that
-        have exactly one solution for every example. Tests that share only fixed variables are independent of
-        each other.
+        Variables with one value per example: keys, attributes, then variables of root goals that have exactly
+        one solution for every example. Tests that share only fixed variables are independent.
     root : tuple of Goal
         The other root goals; their variables are part of the query.
     """
@@ -86,7 +90,7 @@ class Facts:
     ) -> None:
         self.database = database
         sizes = [(len(each.columns), each.columns.shape[1]) for each in database.relations.values()]
-        needed = sum((4 * arity + 20) * n for arity, n in sizes)  # a copy, and an index at least
+        needed = sum((4 * arity + 20) * n for arity, n in sizes)  # a copy and at least one index
         facts = f"{sum(n for _, n in sizes):,} facts"
         check_memory(needed, facts, "leave out relations that no test uses, or some examples")
         columns, numbers = _attribute_columns(database, attributes, used)
@@ -113,7 +117,7 @@ class Facts:
         if known is not None:
             return known
         rule = self.database.rules.get((name, arity))
-        if rule is None or not rule.bodies:  # what cannot be written as literals has been stored
+        if rule is None or not rule.bodies:  # rules that cannot be inlined are stored
             number = self.store.add_relation(self.database.relation(name, arity).columns)
         else:
             number = self.store.add_rule(
@@ -138,9 +142,10 @@ class Facts:
 
         def argument(code: int) -> int:
             kind, number = code & 3, code >> 2
-            if kind == CONSTANT:  # those that the database does not know are thresholds
-                known = number < self.n_terms
-                return ~(number if known else self.database.constants.intern(self.store.number(number)))
+            if kind == CONSTANT:  # constants unknown to the database are thresholds
+                if number >= self.n_terms:
+                    number = self.database.constants.intern(self.store.number(number))
+                return ~number
             if kind == FIXED:
                 return number
             return self.n_fixed + (number if numbers is None else numbers[number])
@@ -169,17 +174,17 @@ def _attribute_columns(
         elif each.function in {"value", "latest"}:
             columns.append(values.constants(each))
         else:
-            found, place = np.unique(values.numbers(each), return_inverse=True)
-            columns.append((n + place).astype(np.int32))
-            computed.append(found)
-            n += len(found)
+            distinct, codes = np.unique(values.numbers(each), return_inverse=True)
+            columns.append((n + codes).astype(np.int32))
+            computed.append(distinct)
+            n += len(distinct)
     return columns, np.concatenate(computed)
 
 
 def _fixed_variables(
     database: Database, root: Sequence[Goal], attributes: list[NDArray[np.int32]]
 ) -> tuple[NDArray[np.int32], tuple[Goal, ...], dict[int, int]]:
-    """Values of the fixed variables, the goals that bind none, and the new number of each root variable."""
+    """Return the fixed variables, the goals that bind none, and the new number of each root variable."""
     fixed: list[NDArray[np.int32]] = [*database.keys, *attributes]
     numbers = {i: i for i in range(len(database.keys))}
     rest = []
@@ -232,7 +237,7 @@ class Queries:
         The language of tests; needed for candidates only.
     step_limit : int
         Maximum number of steps (facts examined) per query and example. A query that takes more
-        counts as false there, and is listed in `limit_hits`.
+        counts as false for that example and is listed in `limit_hits`.
     order : int array of shape (n_examples,), optional
         Bit ``i`` of a set of examples is example ``order[i]`` of the database; by default example ``i``.
     """
@@ -252,14 +257,14 @@ class Queries:
         self.step_limit = step_limit
         self.order = np.arange(facts.database.n_examples) if order is None else order
         self._encoded = None if language is None else self._encode(language)
-        self.everything = bits(np.ones(facts.database.n_examples, bool))
+        self.all_examples = bits(np.ones(facts.database.n_examples, bool))
         self.start()
 
     def start(self) -> None:
-        """Begin with an empty cache."""
+        """Start with an empty cache."""
         self.store = _core.QueryStore(self.facts.store, self.step_limit, self.order)
         self.store.memory = min(MEMORY, available() // 4)
-        self.store.alone = max(ALONE, min(self.facts.database.n_examples // 16, 8 * ALONE))
+        self.store.alone = max(SINGLE_THREAD, min(self.facts.database.n_examples // 16, 8 * SINGLE_THREAD))
         if self._encoded is not None:
             self.store.set_language(*self._encoded)
             first = len(self.facts.database.keys)
@@ -272,7 +277,7 @@ class Queries:
         return self.store.limit_hits
 
     def goals(self, component: int) -> tuple[Goal, ...]:
-        """Return the literals of a component; its own variables are numbered after the fixed ones."""
+        """Return the literals of a component; its local variables are numbered after the fixed ones."""
         return self.facts.goals(self.store.literals(component))
 
     def truth(self, query: int, mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -281,7 +286,7 @@ class Queries:
         return cast("NDArray[np.uint64]", row)
 
     def conjunction(self, goals: Iterable[Goal]) -> int:
-        """Return the number of a conjunction; variables below ``facts.n_fixed`` are the fixed ones."""
+        """Return the query number of a conjunction; variables below ``facts.n_fixed`` are fixed."""
         n_fixed = self.facts.n_fixed
         literals = [self.facts.literal(goal, n_fixed) for goal in goals]
         n = 1 + max((t >> 2 for _, _, args in literals for t in args if t & 3 == VARIABLE), default=-1)
@@ -319,13 +324,13 @@ class Queries:
         )
 
     def _attribute_type(self, attribute: Attribute) -> object:
-        """Return the type of a row's key; other values cannot be inputs of literals."""
+        """Return the type of an attribute that is a row's key; other attributes cannot be inputs."""
         relation = self.facts.database.relations.get(attribute.steps[-1].predicate)
         is_link = attribute.kind == "link" and relation is not None and attribute.column is not None
         return relation.types[attribute.column] if is_link else UNUSED  # type: ignore[union-attr,index]
 
     def root_types(self) -> list[int]:
-        """Types of the variables of `facts.root`, in their order."""
+        """Return the types of the variables of `facts.root`, in order."""
         if self.language is None:
             return []
         back = {number: variable for variable, number in self.facts.renumbered.items()}
@@ -365,9 +370,9 @@ class Queries:
     def _argument(argument: Argument, type_number: int, slots: dict[str, int]) -> tuple[int, int, int, int]:
         match argument:
             case Key(index):
-                return GIVEN, -1, type_number, term(FIXED, index)
+                return FIXED_ARGUMENT, -1, type_number, term(FIXED, index)
             case Const(_, number):
-                return GIVEN, -1, type_number, term(CONSTANT, number)
+                return FIXED_ARGUMENT, -1, type_number, term(CONSTANT, number)
             case Var(mark, name):
                 return MARKS[mark], slots.setdefault(name, len(slots)), type_number, 0
             case _:

@@ -19,9 +19,10 @@ class Test:
     Attributes
     ----------
     goals : tuple of Goal
-        Its literals over the path's variables: the fixed ones, then those of earlier tests, then new ones.
+        Its literals. Variables are numbered: fixed variables, variables of earlier tests, new variables.
     query : int
-        Number of the query's part that contains them. Where the path holds, the test holds if this part does.
+        Number of the query component that contains them. On examples for which the path holds, the test holds
+        if this component holds.
     path : Path
         The path with the test.
     """
@@ -38,7 +39,7 @@ class Path:
     Attributes
     ----------
     components : tuple of int
-        Parts of the query that share no variable but the fixed ones.
+        Parts of the query that share only fixed variables.
     variables : tuple of (int, int)
         For each variable, in order of introduction, its component (a position) and its number there.
     """
@@ -58,7 +59,7 @@ class Path:
 
     @cached_property
     def ages(self) -> list[int]:
-        """Age of each variable, component after component; 0 for the newest."""
+        """Age of each variable, ordered by component; 0 for the newest."""
         newest = len(self.variables) - 1
         return [newest - i for _, i in sorted((place, i) for i, place in enumerate(self.variables))]
 
@@ -71,7 +72,7 @@ class Path:
         _, literals, positions, new_types, query, parts, places = queries.store.test(candidates, number)
         n_old = len(self.variables)
         by_place = {place: i for i, place in enumerate(self.variables)}
-        # the core's local variables: those of the joined components, one after the other, then new ones
+        # the core numbers the variables of the joined components one after the other, then new variables
         local = [
             by_place[position, variable]
             for position in positions

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
     """Return the language: checked modes with numbered constants and explicit keys.
 
-    Trees try every cut of a numeric attribute. With `cuts`, a few thresholds become modes, for rules.
+    Trees try every threshold of a numeric attribute. Rules use `cuts`, which adds a few thresholds.
     """
     resolver = _Resolver(bias, database)
     modes = [
@@ -69,7 +69,7 @@ def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
 
 
 def _cuts(bias: Bias, database: Database) -> Iterator[Mode]:
-    """Return modes that compare the numeric attributes with thresholds of equal frequency."""
+    """Yield modes that compare the numeric attributes with thresholds of equal frequency."""
     values = AttributeValues(database)
     for number, each in enumerate(bias.attributes, len(database.keys)):
         if each.is_number:
@@ -103,7 +103,7 @@ class _Resolver:
             yield from self.expanded(tuple(literal.changed(place) for literal in mode.literals))
 
     def expanded(self, literals: tuple[Literal, ...]) -> Iterator[tuple[Literal, ...]]:
-        """Return the conjunction once for every choice of constants."""
+        """Yield the conjunction once for every choice of constants."""
         located = [self.located(literal) for literal in literals]
         options = [
             product(*(self.options(literal, column) for column in range(literal.arity)))
@@ -139,7 +139,7 @@ class _Resolver:
         return literal
 
     def takes_key(self, name: str, arity: int) -> bool:
-        """Whether a literal written without a key is about the example."""
+        """Whether a literal written without a key implicitly has the example's key."""
         relation = self.database.relations.get((name, arity + 1))
         if relation is not None:
             return relation.keyed
@@ -192,32 +192,32 @@ class _Resolver:
         return Const(value, self.database.constants.intern(value))
 
     def column_constants(self, literal: Literal, column: int) -> list[Argument]:
-        """Return the constants of a ``#`` argument: those of its column.
+        """Return the constants of a ``#`` argument, taken from its column.
 
-        A predicate that is not stored takes those of all columns of the argument's type.
+        If the predicate is not stored, they are taken from all columns of the argument's type.
         """
         database = self.database
         relation = database.relations.get(literal.predicate)
         if relation is not None:
             return [Const(database.constants.terms[each], int(each)) for each in relation.distinct(column)]
-        wanted = self.types.get(literal.predicate, (None,) * literal.arity)[column]
-        constants = self.rules.constants_of(wanted) if isinstance(wanted, str) else []
+        type_name = self.types.get(literal.predicate, (None,) * literal.arity)[column]
+        constants = self.rules.constants_of(type_name) if isinstance(type_name, str) else []
         if not constants and literal.predicate not in self.missing:
             raise BiasError(
-                f"# in {literal}: no stored relation has an argument of type {wanted} to take constants "
+                f"# in {literal}: no stored relation has an argument of type {type_name} to take constants "
                 "from; list them as #[a,b,...]"
             )
         return [Const(database.constants.terms[each], each) for each in constants]
 
     def template(self, literal: Literal) -> Literal:
-        """Return a template's literal, its constants numbered."""
+        """Return a template's literal with numbered constants."""
         located = self.located(literal)
         return located.changed(lambda a: self.constant(a.value) if isinstance(a, Const) else a)
 
     def root(self) -> tuple[tuple[Goal, ...], TypeNames]:
         n_keys = len(self.database.keys)
         numbers: dict[str, int] = {}
-        # a key whose type nothing declares gets that of its first use on a path
+        # a key without a declared type gets the type of its first use on a path
         types: list[str | TypeVariable | None] = [
             TypeVariable(f"Key{number}") if name is None and self.bias.typed else name
             for number, name in enumerate(self.database.key_types)

@@ -1,4 +1,4 @@
-"""A tree or rules about tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries."""
+"""Write a tree or rules over tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries."""
 
 from __future__ import annotations
 
@@ -47,27 +47,27 @@ def rules_query(
     signature: Signature,
     dialect: Dialect,
 ) -> str:
-    """Return the query of a decision list: conditions and class of each rule, and the class of the rest."""
+    """Return the query of a decision list: the conditions and class of each rule, and the default class."""
     writer = _Writer(signature, dialect)
     cases = []
     for conditions, value in rules:
         path: tuple[Goal, ...] = ()
         for test in conditions:
             path += test
-        asked = dict.fromkeys(writer.holds(test, path) for test in conditions)
-        cases.append(f"WHEN {' AND '.join(asked)}\n    THEN {writer.constant(value)}")
+        tests = dict.fromkeys(writer.holds(test, path) for test in conditions)
+        cases.append(f"WHEN {' AND '.join(tests)}\n    THEN {writer.constant(value)}")
     if not cases:
         return writer.query(writer.constant(default))
     lines = "\n    ".join(cases)
     return writer.query(f"CASE {lines}\n    ELSE {writer.constant(default)} END")
 
 
-def _own(columns: tuple[Column, ...]) -> Column:
+def _key(columns: tuple[Column, ...]) -> Column:
     return next(column for column in columns if column.kind == "key")
 
 
-def _select(what: str, tables: str, conditions: list[str]) -> str:
-    return " ".join(["SELECT", what, "FROM", tables, "WHERE", " AND ".join(conditions) or "1 = 1"])
+def _select(expression: str, tables: str, conditions: list[str]) -> str:
+    return " ".join(["SELECT", expression, "FROM", tables, "WHERE", " AND ".join(conditions) or "1 = 1"])
 
 
 class _Writer:
@@ -77,7 +77,7 @@ class _Writer:
         target = next((each for each in signature.columns if each[0] == signature.target_name), None)
         if target is None:
             raise ValueError("the model does not use tables, so it has no SQL form; use to_prolog")
-        if _own(signature.columns[target]).name == ROW_NUMBER:
+        if _key(signature.columns[target]).name == ROW_NUMBER:
             raise ValueError(
                 f"the table {target[0]} has no key, so a query cannot identify its rows; build the database "
                 f"with keys={{{target[0]!r}: ...}}"
@@ -86,7 +86,7 @@ class _Writer:
 
     def query(self, prediction: str) -> str:
         """Return the query for the key and the prediction of every example."""
-        key = self.column("t", _own(self.signature.columns[self.target]))
+        key = self.column("t", _key(self.signature.columns[self.target]))
         lines = [
             f"SELECT {key} AS key,",
             f"  {prediction} AS {quoted(self.signature.target_column or 'prediction')}",
@@ -105,14 +105,11 @@ class _Writer:
         parts = column.parts
         if len(parts) == 1:
             return f"{alias}.{quoted(parts[0])}"
-        return (
-            "("
-            + f" || '{KEY_OF_SEVERAL}' || ".join(f"CAST({alias}.{quoted(each)} AS VARCHAR)" for each in parts)
-            + ")"
-        )
+        texts = (f"CAST({alias}.{quoted(each)} AS VARCHAR)" for each in parts)
+        return "(" + f" || '{KEY_OF_SEVERAL}' || ".join(texts) + ")"
 
     def moment(self, expression: str) -> str:
-        """Return a date as a number of days, or as a timestamp that can be compared."""
+        """Convert a date to a comparable value: a number of days for SQLite, otherwise a timestamp."""
         return f"julianday({expression})" if self.dialect == "sqlite" else f"CAST({expression} AS TIMESTAMP)"
 
     def compare(self, expression: str, sign: str, value: Constant, kind: str) -> str:
@@ -125,12 +122,12 @@ class _Writer:
             return f"({expression} IS NULL OR CAST({expression} AS VARCHAR) = '{MISSING}')"
         if value in ("true", "false"):
             return f"lower(CAST({expression} AS VARCHAR)) IN ('{value}', '{int(value == 'true')}')"
-        if isinstance(value, str) and value[:1] in "+-.0123456789":  # maybe a number among text
+        if isinstance(value, str) and value[:1] in "+-.0123456789":  # possibly a number in a text column
             expression = f"CAST({expression} AS VARCHAR)"
         return f"{expression} = {self.constant(value)}"
 
     def holds(self, test: tuple[Goal, ...], path: tuple[Goal, ...]) -> str:
-        """Return a test's condition: the part of the path's query that contains it."""
+        """Return the condition of a test: the part of the path's query that is connected to it."""
         first, last = self.signature.n_keys, self.signature.n_keys + len(self.signature.attributes)
         if len(test) == 1 and test[0].is_comparison and first <= test[0].args[0] < last:
             attribute = self.signature.attributes[test[0].args[0] - first]
@@ -152,7 +149,7 @@ class _Writer:
         return [goal for goal in dict.fromkeys(path) if goal in chosen]
 
     def exists(self, goals: list[Goal]) -> str:
-        """Return an EXISTS condition for all goals; a row gets one alias, by its table and key."""
+        """Return an EXISTS condition for all goals; each row, identified by table and key, has one alias."""
         aliases: dict[tuple[str, int, int], str] = {}
         places: dict[int, list[tuple[str, Column]]] = {}
         conditions: list[str] = []
@@ -200,9 +197,9 @@ class _Writer:
         ]
 
     def same_as_fixed(self, argument: int, alias: str, column: Column) -> list[str]:
-        """Return a condition that a column refers to the example, or to a row that the example refers to."""
+        """Return the conditions that a column refers to the example or to a row that it refers to."""
         if 0 <= argument < self.signature.n_keys:
-            return [self.equal(("t", _own(self.signature.columns[self.target])), (alias, column))]
+            return [self.equal(("t", _key(self.signature.columns[self.target])), (alias, column))]
         if not self.signature.n_keys <= argument < self.signature.n_fixed:
             return []
         attribute = self.signature.attributes[argument - self.signature.n_keys]
@@ -236,10 +233,10 @@ class _Writer:
         )
         if columns is None or link.table is None:
             raise ValueError(
-                f"{link.name} refers to {link.refers_to}, but the model file, of an earlier version, does "
-                "not name the table; train the model again"
+                f"{link.name} refers to {link.refers_to}, but the model file is from an earlier version and "
+                "does not name the table; train the model again"
             )
-        key, named = self.column("k", _own(columns)), self.column("k", link.referred)
+        key, named = self.column("k", _key(columns)), self.column("k", link.referred)
         return f"({_select(key, f'{quoted(link.table)} AS k', [f'{named} = {expression}'])})"
 
     def attribute(self, attribute: Attribute) -> str:
@@ -270,7 +267,7 @@ class _Writer:
                 conditions.append(chosen)
         if attribute.function == "latest":
             conditions += [f"{date} IS NOT NULL", f"{value} IS NOT NULL"]
-        what = {
+        expression = {
             "value": value,
             "count": "COUNT(*)",
             "sum": f"COALESCE(SUM({value}), 0)",
@@ -282,7 +279,7 @@ class _Writer:
             "latest": value,
         }[attribute.function]
         order = f" ORDER BY {date} DESC, {value} DESC LIMIT 1" if attribute.function == "latest" else ""
-        return f"({_select(what, tables, conditions)}{order})"
+        return f"({_select(expression, tables, conditions)}{order})"
 
     def joined(self, steps: tuple[Step, ...], number: int) -> str:
         before, step = steps[number - 1], steps[number]

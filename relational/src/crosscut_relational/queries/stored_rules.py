@@ -1,4 +1,4 @@
-"""Rules that cannot be inlined, stored as relations over the constants that they can be called with."""
+"""Store rules that cannot be inlined as relations over the possible constants of their inputs."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class StoredRules:
                 elif isinstance(argument, Choice) and argument.values is not None:
                     order |= dict.fromkeys(self.database.constants.intern(value) for value in argument.values)
                 else:
-                    wanted = self.bias.types.get((rule.name, rule.arity), (None,) * rule.arity)[position]
-                    order |= dict.fromkeys(self.constants_of(wanted))
+                    type_name = self.bias.types.get((rule.name, rule.arity), (None,) * rule.arity)[position]
+                    order |= dict.fromkeys(self.constants_of(type_name))
         return np.array(list(order), np.int32)
 
-    def constants_of(self, wanted: str | TypeVariable | None) -> list[int]:
-        """Return the constants in columns of a type; all there are if it is not a named one."""
+    def constants_of(self, type_name: str | TypeVariable | None) -> list[int]:
+        """Return the constants in columns of a type; all constants if the type has no name."""
         database = self.database
-        if not isinstance(wanted, str):
+        if not isinstance(type_name, str):
             return list(range(len(database.constants)))
         order: dict[int, None] = {}
         for predicate, types in self.bias.types.items():
@@ -78,13 +78,13 @@ class StoredRules:
                 stored, offset = database.relations.get((predicate[0], predicate[1] + 1)), 1
             if stored is not None and predicate not in database.rules:
                 for position, name in enumerate(types):
-                    if name == wanted:
+                    if name == type_name:
                         order |= dict.fromkeys(stored.distinct(position + offset).tolist())
         return list(order)
 
 
 def evaluated(rule: Rule, database: Database, domains: dict[int, NDArray[np.int32]]) -> Relation:
-    """Return a rule as a relation over the constants that each of its inputs can take."""
+    """Return a rule as a relation over the possible constants of its inputs."""
     size = math.prod(map(len, domains.values()))
     if size > MAX_DOMAIN:
         raise BiasError(
@@ -103,27 +103,29 @@ def with_stored_rules(database: Database, goals: Collection[Goal]) -> Database:
 
     A variable ranges over the constants of its columns, or over all constants if it is in none.
     """
-    asked: dict[tuple[str, int], list[Goal]] = {}
+    calls: dict[tuple[str, int], list[Goal]] = {}
     columns: dict[int, list[NDArray[np.int32]]] = {i: [row] for i, row in enumerate(database.keys)}
     for goal in goals:
         predicate = (goal.name, len(goal.args))
         rule = database.rules.get(predicate)
         if rule is not None and not rule.bodies:
-            asked.setdefault(predicate, []).append(goal)
+            calls.setdefault(predicate, []).append(goal)
         elif predicate in database.relations and not goal.negated:
             for argument, row in zip(goal.args, database.relations[predicate].columns, strict=True):
                 columns.setdefault(argument, []).append(row)
-    every = [np.arange(len(database.constants), dtype=np.int32)]
+    all_constants = [np.arange(len(database.constants), dtype=np.int32)]
 
-    def taken(argument: int) -> list[NDArray[np.int32]]:
-        return [np.array([~argument], np.int32)] if argument < 0 else columns.get(argument, every)
+    def domain(argument: int) -> list[NDArray[np.int32]]:
+        return [np.array([~argument], np.int32)] if argument < 0 else columns.get(argument, all_constants)
 
     relations = dict(database.relations)
-    for predicate, some in asked.items():
+    for predicate, predicate_goals in calls.items():
         rule = database.rules[predicate]
         domains = {
-            place: np.unique(np.concatenate([row for goal in some for row in taken(goal.args[place])]))
+            place: np.unique(
+                np.concatenate([row for goal in predicate_goals for row in domain(goal.args[place])])
+            )
             for place in sorted(rule.inputs)
         }
         relations[predicate] = evaluated(rule, database, domains)
-    return replace(database, relations=relations) if asked else database
+    return replace(database, relations=relations) if calls else database

@@ -1,4 +1,4 @@
-"""The target, classes or numbers, in the form of the core."""
+"""The target (classes or numbers) in the representation of the core."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Classes:
         self.critical_f: list[float] = []
         self.classes = classes
 
-    def place(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
+    def load_into(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
         """Hand the target to the core."""
         store.set_classes(self.codes, len(self.classes), folds)
 
-    def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
-        """Return the statistics and prediction of a node in the form that users see."""
+    def node_values(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
+        """Return the statistics and prediction of a node as they are reported."""
         return tuple(statistics), prediction
 
 
 class Numbers:
-    """A numeric target, as exact digits: sums over a task's examples are not rounded."""
+    """A numeric target in exact digits, so that sums over the examples of a task are not rounded."""
 
     classes: tuple[Constant, ...] = ()
 
@@ -48,12 +48,12 @@ class Numbers:
         freedom = np.maximum(np.arange(len(values) + 1) - 2, 1)
         self.critical_f: list[float] = fdtri(1, freedom, 1 - ftest).tolist()
 
-    def place(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
+    def load_into(self, store: _core.QueryStore, folds: NDArray[np.int32]) -> None:
         """Hand the target to the core."""
         store.set_numbers(self.digits, list(self.grid.grids), folds)
 
-    def shown(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
-        """Return the number of examples, their mean and squared deviations; and the mean."""
+    def node_values(self, statistics: list[float], prediction: float) -> tuple[tuple[float, ...], float]:
+        """Return (number of examples, mean, squared deviations from the mean), and the mean."""
         starts, digits = self.grid.starts, [int(digit) for digit in statistics]
         total, n, squares = (self.grid.value(q, digits[starts[q] : starts[q + 1]]) for q in range(3))
         return (float(n), prediction, float(squares - total * total / n) if n else 0.0), prediction

@@ -27,12 +27,12 @@ class Node:
     Attributes
     ----------
     statistics : tuple of float
-        Examples per class; for regression their number, mean and squared deviations from it.
+        Examples per class; for regression their number, mean, and squared deviations from the mean.
     prediction : float
         Code of the predicted class, or the mean.
     test : tuple of Goal
-        The conjunction tested here, empty at leaves. Variables are numbered along the path: the example's
-        fixed ones, then new ones test by test; those of a test are visible in its *yes* branch only.
+        The conjunction tested here, empty at leaves. Variables are numbered along the path: fixed variables
+        of the example, then new variables of each test. Those are visible only in the test's *yes* branch.
     yes, no : Node or None
         The branches.
     """
@@ -54,7 +54,7 @@ class Node:
         return () if self.yes is None or self.no is None else (self.yes, self.no)
 
     def walk(self) -> Iterator[Node]:
-        """Every node below and including this one, in preorder."""
+        """Yield this node and its descendants, in preorder."""
         pending = [self]
         while pending:
             node = pending.pop()
@@ -81,15 +81,15 @@ class Signature:
     n_keys : int
         Variables ``0 .. n_keys-1`` are the example's keys.
     n_fixed : int
-        Variables that have one value per example: the keys, the attributes, those of the root.
+        Number of variables with one value per example: keys, attributes, and variables of the root.
     attributes : tuple of Attribute
-        What the variables after the keys stand for.
+        The attributes that the variables after the keys represent.
     root : tuple of Goal
         Goals that every query starts with.
     hidden_key : frozenset of (str, int)
         Predicates whose first argument, the key, is not written.
     implicit_key : bool
-        Whether keys are not written at all (ACE's models format).
+        Whether keys are omitted everywhere (ACE's models format).
     columns : mapping of (str, int) to tuple of Column
         Arguments of predicates that are tables.
     """
@@ -107,13 +107,13 @@ class Signature:
 
     @property
     def predicted(self) -> str:
-        """What is predicted, as readers know it: a table's column, or the target predicate."""
+        """Readable name of the target: a table's column, or the target predicate."""
         return f"{self.target_name}.{self.target_column}" if self.target_column else self.target_name
 
 
 @dataclass(frozen=True)
 class RelationalTree:
-    """A grown relational tree. Its text uses the words of the schema, or TILDE's compact notation.
+    """A grown relational tree. Its text uses table and column names, or TILDE's compact notation.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class RelationalTree:
         return tree_data(self)
 
     def to_sql(self, dialect: Dialect = "duckdb") -> str:
-        """Write the tree about tables as an SQL query that gives every example's key and prediction."""
+        """Write a tree over tables as an SQL query that returns the key and prediction of every example."""
         from crosscut_relational.queries.sql import tree_query
 
         return tree_query(self, dialect)
@@ -159,9 +159,9 @@ class RelationalTree:
         return program(self)
 
     def values(self, leaves: Sequence[Node], m: float = 0.0) -> NDArray[np.float64]:
-        """Return the class probabilities, or the mean, in each of some leaves.
+        """Return the class probabilities, or the mean, in each of the given leaves.
 
-        ``m`` is the weight that the classes of all training examples have in the probabilities.
+        ``m`` is the weight of the class frequencies of all training examples in the probabilities.
         """
         if not self.classes:
             return np.array([leaf.prediction for leaf in leaves], np.float64).reshape(-1, 1)
@@ -196,7 +196,7 @@ class RelationalTree:
 
     @property
     def depth(self) -> int:
-        """Tests on the longest path."""
+        """Number of tests on the longest path."""
 
         def below(node: Node) -> int:
             return 1 + max(map(below, node.branches)) if node.branches else 0

@@ -1,4 +1,4 @@
-"""Tests and trees in the words of the schema: "some purchase with amount > 80 and returned = yes"."""
+"""Readable tests and trees over tables: "some purchase with amount > 80 and returned = yes"."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.queries.tree import Node, RelationalTree, Signature
 
-    Scope = dict[int, str]  # rows that tests above a node speak of, by the variable of their key
+    Scope = dict[int, str]  # names of rows in the tests above a node, by the variable of their key
 
 _SIGNS = {"=<": "<=", "\\=": "is not"}
 _ORDINALS = ("", "second", "third", "fourth", "fifth", "further")
 
 
 class Words:
-    """What tests ask, in the words of the schema."""
+    """Writes tests with the names of tables and columns."""
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
@@ -31,7 +31,7 @@ class Words:
         self.last = signature.n_keys + len(signature.attributes)
 
     def test(self, goals: Sequence[Goal], scope: Scope) -> tuple[str, Scope]:
-        """Return a test as text, or as Prolog, and the rows that its *yes* branch can mention."""
+        """Return a test as text or, failing that, as Prolog, and the rows its *yes* branch can refer to."""
         if len(goals) == 1 and goals[0].is_comparison:
             text = self._attribute_test(goals[0])
         else:
@@ -77,7 +77,7 @@ class Words:
             return "", scope
         known = dict(scope)
         phrases: list[tuple[str, list[str]]] = []
-        inside: dict[int, tuple[int, str]] = {}  # variables of this test that name a row: the phrase, and how
+        inside: dict[int, tuple[int, str]] = {}  # row variables of this test: phrase, name
         for goal in rows:
             columns = self.signature.columns[goal.name, len(goal.args)]
             label = goal.name if goal.negated else _label(goal.name, known)
@@ -123,7 +123,7 @@ class Words:
         return " and ".join(sentences), known
 
     def _holder(self, goal: Goal, scope: Scope, inside: dict[int, tuple[int, str]]) -> str:
-        """Return whose row it is, unless it is the example's."""
+        """Return the row that a new row belongs to, as " of ..."; empty if it is the example."""
         for argument in goal.args:
             if self.first <= argument < self.last:
                 return f" of {self._link(argument)}"
@@ -132,13 +132,13 @@ class Words:
         return ""
 
     def _link(self, variable: int) -> str:
-        """Return the way to the row that a link of the example leads to."""
+        """Name the row that a link of the example refers to."""
         attribute = self.signature.attributes[variable - self.first]
         return attribute_text(attribute, self.signature.columns).removesuffix("_id")
 
 
 def _label(table: str, known: Scope) -> str:
-    """Return what a new row of a table is called, where others may have been spoken of."""
+    """Name a new row of a table; an ordinal distinguishes it from known rows of that table."""
     same = sum(name.rpartition(" ")[2] == table for name in known.values())
     return f"{_ORDINALS[min(same, len(_ORDINALS) - 1)]} {table}".strip()
 
@@ -151,7 +151,7 @@ def _leaf(tree: RelationalTree, node: Node) -> str:
 
 
 def tree_in_words(tree: RelationalTree) -> str:
-    """Write a tree about tables, one line per test and leaf."""
+    """Write a tree over tables, one line per test and leaf."""
     words = Words(tree.signature)
     lines = [tree.signature.predicted]
 

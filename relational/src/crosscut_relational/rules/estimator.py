@@ -15,7 +15,7 @@ from crosscut.rules.weighing import rule_sets, weighed_alike
 from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of
 from crosscut_relational.queries.growth import limit_hits
-from crosscut_relational.queries.prediction import Questions
+from crosscut_relational.queries.prediction import ModelQueries
 from crosscut_relational.queries.queries import STEP_LIMIT, Queries
 from crosscut_relational.queries.sql import rules_query
 from crosscut_relational.rules.examples import RelationalExamples
@@ -150,11 +150,11 @@ class RelationalRuleClassifier(RuleEstimator):
         database : Database
             Examples with the facts that the rules use.
         """
-        questions = Questions(self._signature, self.goals(), database, step_limit=self.step_limit)
+        queries = ModelQueries(self._signature, self.goals(), database, step_limit=self.step_limit)
         held = np.empty((len(self.rules_), database.n_examples), bool)
         for number, rule in enumerate(self.rules_.rules):
-            truth = questions.truth(goals_of(rule.conditions), questions.everything)
-            held[number] = questions.flags(truth)
+            truth = queries.truth(goals_of(rule.conditions), queries.all_examples)
+            held[number] = queries.flags(truth)
         return self.rules_.values(held)
 
     def predict(self, database: Database) -> NDArray[Any]:

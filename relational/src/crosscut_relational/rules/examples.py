@@ -79,7 +79,7 @@ class RelationalExamples(Rows):
         key = tuple(conditions)
         if key not in self._truth:
             goals = [*self.queries.facts.root, *(goal for test in key for goal in test)]
-            row = self.queries.truth(self.queries.conjunction(goals), self.queries.everything)
+            row = self.queries.truth(self.queries.conjunction(goals), self.queries.all_examples)
             self._truth[key] = int.from_bytes(row.tobytes(), "little")
         return self._truth[key]
 
