@@ -81,10 +81,10 @@ def build(
     as_seen: bool = False,
     only_reached: bool = False,
 ) -> Database:
-    """Return a program's database; the bias names target and types, `examples` are to be predicted.
+    """Return a program's database. The bias names target and types; `examples` are examples to predict.
 
-    Classes that nothing lists are in the order in which they were first seen, or else sorted. Clauses that
-    neither modes nor target reach are left out if there are modes, or if `only_reached` says so.
+    Classes without a declared order are in order of appearance if `as_seen`, otherwise sorted. Clauses that
+    neither the modes nor the target need are left out if there are modes or if `only_reached`.
     """
     models = bool(program.models)
     named = _named(bias)
@@ -103,19 +103,19 @@ def build(
 
 
 def _named(bias: Bias) -> set[tuple[str, int]]:
-    """Predicates that the settings name. Learning needs them, even without facts."""
+    """Return the predicates named in the settings; learning needs them, even without facts."""
     used = [literal for mode in bias.modes for literal in mode.literals] + list(bias.root)
     used += [literal for each in bias.lookahead for literal in (each.first, *each.then)]
     used += [each.literal for each in bias.discretizations]
     used += [] if bias.predict is None else [bias.predict]
     marks = {(name, n) for name in FOLD_MARKS for n in range(1, 5)}
-    marks |= {(str(name), 0) for name in bias.settings.classes or ()}  # models state their class
+    marks |= {(str(name), 0) for name in bias.settings.classes or ()}  # a fact of each model states its class
     generated = [calls(mode.generator.goal) for mode in bias.modes if mode.generator is not None]
     return {*bias.types, *(literal.predicate for literal in used), *marks}.union(*generated)
 
 
 def _take_model_classes(database: Database, facts: Facts, models: list[int], bias: Bias) -> None:
-    """Class of each model: the 0-ary fact among `classes` that it contains."""
+    """Set the class of each model: the fact without arguments in it that is one of `classes`."""
     classes = bias.settings.classes
     if classes is None:
         raise TargetError("models have no target: name the classes in the settings, classes([pos,neg])")
@@ -195,17 +195,17 @@ def _take_target(
 def _example_order(keys: NDArray[np.int32], facts: Facts) -> NDArray[np.int64]:
     """Examples in the order of the files.
 
-    A derived target comes clause by clause; the first relation that has all keys in its first column tells
-    the order in which the examples were written.
+    A derived target is in the order of its clauses. The first relation whose first column contains all keys
+    gives the order of the examples in the files.
     """
-    as_stated = np.arange(keys.shape[1])
+    file_order = np.arange(keys.shape[1])
     if len(keys) != 1:
-        return as_stated
+        return file_order
     for columns in facts.values():
         if len(columns) and columns.shape[1] >= keys.shape[1] and np.isin(keys[0], columns[0]).all():
             values, first = np.unique(columns[0], return_index=True)
             return np.argsort(first[np.searchsorted(values, keys[0])], kind="stable")
-    return as_stated
+    return file_order
 
 
 def _take_folds(database: Database, facts: Facts) -> NDArray[np.int32] | None:
@@ -245,7 +245,7 @@ def _add_relations(database: Database, facts: Facts, bias: Bias, *, models: bool
 
 
 def read_folds(folder: str | os.PathLike[str], database: Database) -> NDArray[np.int32]:
-    """Fold of each example from files that list a fold's examples, one per line.
+    """Return the fold of each example, from files that list the examples of a fold, one per line.
 
     Files are taken in the order of the numbers in their names; a line starts with the example's key
     (``d92: +``, ``17,anna,bob: -``) or states it as a fact (``active(d18).``, ``:- active(d38).``).

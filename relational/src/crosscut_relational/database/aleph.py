@@ -27,14 +27,14 @@ def read_aleph(prefix: str | os.PathLike[str]) -> Database:
     program.problems = files.problems
     for clause in files.background:
         program.take(clause, clause.source)
-    if bias.predict is None or not (files.pos or files.neg):  # background alone, to look at
+    if bias.predict is None or not (files.pos or files.neg):  # background without examples
         return build(program, replace(bias, predict=_NOTHING), [], only_reached=True)
     name, arity = bias.predict.predicate
     for label, clauses in (("pos", files.pos), ("neg", files.neg)):
         labelled = () if files.dependent is not None else (label,)
         for clause in clauses:
-            own, args = name_and_args(clause.head or "")
-            if (own, len(args) + len(labelled)) != (name, arity) or not is_ground(args):
+            clause_name, args = name_and_args(clause.head or "")
+            if (clause_name, len(args) + len(labelled)) != (name, arity) or not is_ground(args):
                 what = f"{term_text(name)}/{arity - len(labelled)}"
                 program.problems.append(f"{clause.place}: '{clause}' is not an example of {what}")
                 continue

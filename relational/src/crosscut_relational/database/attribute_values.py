@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AttributeValues:
-    """Values of attributes for every example of a database; rows shared by attributes are found once."""
+    """Values of attributes for every example of a database; rows of shared steps are computed once."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -34,10 +34,10 @@ class AttributeValues:
         if attribute.function == "latest":  # of rows with the same date, the greatest value
             dates = self._dates(attribute)[rows]
             known = ~np.isnan(dates) & (values != self.missing)
-            found, place = np.unique(values[known], return_inverse=True)
-            terms = [self.database.constants.terms[each] for each in found]
+            distinct, codes = np.unique(values[known], return_inverse=True)
+            terms = [self.database.constants.terms[each] for each in distinct]
             by_size = sorted(range(len(terms)), key=lambda i: (isinstance(terms[i], str), terms[i]))
-            rank = np.argsort(by_size)[place]
+            rank = np.argsort(by_size)[codes]
             order = np.flatnonzero(known)[np.lexsort((rank, dates[known], examples[known]))]
             examples, values = examples[order], values[order]
         result = np.full(self.database.n_examples, self.missing, np.int32)
@@ -55,8 +55,8 @@ class AttributeValues:
             count = np.bincount(examples, minlength=n).astype(np.float64)
             if attribute.function == "count":
                 return count
-            everything, _ = self._chosen(attribute, conditional=False)
-            return _quotient(count, np.bincount(everything, minlength=n))
+            all_examples, _ = self._chosen(attribute, conditional=False)
+            return _quotient(count, np.bincount(all_examples, minlength=n))
         ids = self._column(attribute, attribute.column or 0)[rows]
         if attribute.function == "distinct":
             known = ids != self.missing

@@ -1,4 +1,4 @@
-"""Variable bindings as columns; parts of a clause extend and filter them."""
+"""Variable bindings as columns, which the parts of a clause extend and filter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TooManyBindingsError(ValueError):
 
 
 class Bindings:
-    """Rows of constants for variables; starts as one row without variables."""
+    """A table of constants with one column per variable; starts as one row without variables."""
 
     def __init__(self, constants: Constants) -> None:
         self.constants = constants
@@ -36,7 +36,7 @@ class Bindings:
         self.undefined = False  # whether some arithmetic had no value, such as 1/0
 
     def apply(self, part: Part, facts: NDArray[np.int32] | None) -> None:
-        """Join with `facts`, of a relation or about all solutions of one, or filter by a test."""
+        """Join with the `facts` of a relation or of a collected predicate, or filter by a test."""
         if part.kind == "built-in":
             facts = self._solutions(part)
         if facts is not None:
@@ -63,7 +63,7 @@ class Bindings:
         self.columns = columns
 
     def project(self, args: tuple[Term, ...]) -> NDArray[np.int32]:
-        """One fact per row, its arguments taken from the bindings."""
+        """Return one fact per row, with arguments taken from the bindings."""
         table = np.empty((len(args), self.n_rows), np.int32)
         for row, argument in zip(table, args, strict=True):
             row[:] = self._ids(argument)
@@ -82,7 +82,7 @@ class Bindings:
     def _select(
         self, args: tuple[Term, ...], facts: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], dict[Variable, int]]:
-        """Facts that agree with the arguments' constants and repetitions, and the column of each variable."""
+        """Return facts that match the constants and repeated variables, and the column of each variable."""
         mask = np.ones(facts.shape[1], bool)
         place: dict[Variable, int] = {}
         for column, argument in enumerate(args):
@@ -137,7 +137,7 @@ class Bindings:
         self._keep(searched(ordered, left, "left") == searched(ordered, left, "right"))
 
     def _solutions(self, part: Part) -> NDArray[np.int32]:
-        """Facts of a built-in predicate for the values of its inputs."""
+        """Return the facts of a built-in predicate for the values of its inputs."""
         case = builtin_inputs(part, self.columns)
         assert case is not None
         inputs, solve = case
@@ -180,7 +180,7 @@ class Bindings:
         return np.float64(term)
 
     def _evaluate(self, target: Term, expression: Term, *, negated: bool) -> None:
-        """``target is expression``; rows where the value is not a finite number fail."""
+        """Evaluate ``target is expression``; drop rows whose value is not a finite number."""
         values = np.broadcast_to(self._value(expression), self.n_rows)
         if not isinstance(target, Variable) or target in self.columns:
             self._keep((values == self._value(target)) ^ negated)

@@ -1,4 +1,4 @@
-"""The symbol table of a database: every constant has one small integer."""
+"""The symbol table of a database, which maps every constant to a small integer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Constants:
     """Constants of a database, numbered in the order in which they were first seen.
 
-    Numbers that compare equal are one constant (``1`` and ``1.0``), written as it was first read; all other
+    Numbers that compare equal (``1`` and ``1.0``) are one constant, printed as it was first read. Other
     constants are equal only to themselves.
 
     Examples
@@ -49,7 +49,7 @@ class Constants:
         return known
 
     def intern_all(self, terms: Iterable[Constant]) -> NDArray[np.int32]:
-        """Ids of many constants."""
+        """Return the ids of constants, adding those that are new."""
         intern = self.intern
         return np.fromiter((intern(term) for term in terms), np.int32)
 

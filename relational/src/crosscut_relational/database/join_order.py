@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Facts = Mapping[tuple[str, int], NDArray[np.int32]]
 
-CHEAP = 100_000  # bindings that any order may make
+CHEAP = 100_000  # the written order is kept if it makes fewer bindings
 
 
 def joined_cheaply(conjunction: Conjunction, facts: Facts) -> Sequence[Part]:

@@ -1,4 +1,4 @@
-"""Evaluate background clauses before learning, stratum by stratum, semi-naively where they are recursive."""
+"""Evaluate background clauses before learning: stratum by stratum, recursive ones semi-naively."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class Derivation:
     ) -> None:
         """Add the facts that the clauses derive.
 
-        All problems are reported at once, with those of what could not be read (`unread`). Predicates that
-        are neither defined nor `declared` are one; without `declared` they are false. What those `wanted` do
-        not reach is not evaluated; its problems are warned about as far as they show.
+        All problems are reported at once, including those of reading the program (`unread`). With
+        `declared`, a predicate that is neither defined nor declared is a problem; without it, such predicates
+        are false. Predicates not needed by the `wanted` ones are not evaluated; their problems are warnings.
         """
-        # lists are constants here, so a program's own member/2, and the like, is replaced by the built-in one
+        # lists are constants, so built-in predicates replace the program's definitions of member/2 and others
         stated = [(predicate_of(clause.head), clause) for clause in clauses if clause.head is not None]
         heads = [(predicate_of(clause.head), clause) for clause in without_cuts(clauses) if clause.head]
         replaced = {predicate for predicate, clause in heads if is_recursion_on_lists(clause.head)}
@@ -203,7 +203,7 @@ class Derivation:
             if left:
                 raise body.error(f"the variable {_unbound(body, needed)} is never bound")
         goals = tuple(self._goals(body, head) for body in bodies)
-        if None in goals:  # what is no literal is stored, so that it may also give arguments
+        if None in goals:  # a stored predicate may also bind some of its arguments
             inputs = _least_inputs(bodies, head, inputs)
         self.rules[name, arity] = Rule(
             name,
@@ -240,7 +240,7 @@ class Derivation:
         delta: NDArray[np.int32] | None = None,
         start: Bindings | None = None,
     ) -> NDArray[np.int32]:
-        """Facts that the conjunction derives; `first` ranges over `delta` if that is given."""
+        """Return the facts that the conjunction derives; `first`, if given, is joined with `delta` only."""
         bindings = start if start is not None else Bindings(self.constants)
         head = conjunction.head_variables
         parts = conjunction.parts if first is not None else joined_cheaply(conjunction, self.facts)
@@ -268,7 +268,7 @@ class Derivation:
             clause = conjunction.clause
             warnings.warn(
                 f"background clause '{clause}' ({clause.place}): some arithmetic has no value, "
-                "such as a division by zero; what it is part of is false there",
+                "such as a division by zero; the clause fails for these values",
                 UserWarning,
                 stacklevel=2,
             )
@@ -277,7 +277,7 @@ class Derivation:
     def solutions(
         self, predicate: Predicate, inputs: NDArray[np.int32], places: Sequence[int]
     ) -> NDArray[np.int32]:
-        """Facts of a predicate; if it needs bound arguments, those with `given` ones in some places."""
+        """Return the facts of a predicate; if it needs bound arguments, those with `inputs` in `places`."""
         rule = self.rules.get(predicate)
         if rule is None:
             return self.facts.get(predicate, np.empty((predicate[1], 0), np.int32))
@@ -313,12 +313,12 @@ class Derivation:
         for each in conjunctions:
             for part in each.parts:
                 if part.kind == "is" or part.source or (part.kind == "built-in" and makes_constants(part)):
-                    what = "numbers" if part.kind == "is" else "constants"
+                    kind = "numbers" if part.kind == "is" else "constants"
                     name = "a term with variables" if part.name[0] == "$" else f"'{part.name}'"
-                    raise each.error(f"{name} in a recursive predicate may create new {what} without end")
+                    raise each.error(f"{name} in a recursive predicate may create new {kind} without end")
         empty = {predicate: np.empty((predicate[1], 0), np.int32) for predicate in recursive}
         calls = [[p for p in each.parts if p.predicate in recursive] for each in conjunctions]
-        # only a body with two recursive calls looks at facts of earlier rounds
+        # only a body with two recursive calls uses facts of earlier rounds
         is_linear = all(len(parts) < 2 for parts in calls)
         stored = {predicate: [self.facts.get(predicate, empty[predicate])] for predicate in recursive}
         seen = {predicate: set(_keys(facts)) for predicate, (facts,) in stored.items()}
@@ -388,8 +388,8 @@ def _least_inputs(
     least = set(inputs)
     for place in sorted(inputs, reverse=True):
         keys = [head[each] for each in least - {place}]
-        ways = [schedule(body.parts, keys, head) for body in bodies]
-        if all(not left and {*head} <= bound for _, left, bound in ways):
+        schedules = [schedule(body.parts, keys, head) for body in bodies]
+        if all(not left and {*head} <= bound for _, left, bound in schedules):
             least.remove(place)
     return least
 

@@ -10,7 +10,7 @@ from crosscut_relational.database.table_files import StoredTables
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Types whose values arrive as they are; numbers of any size become doubles, and all else text.
+# Types that are read unchanged; `numeric` becomes double, and types not listed become text.
 _PLAIN = {"boolean", "smallint", "integer", "bigint", "real", "double precision", "text", "character varying"}
 _PLAIN |= {"date", "timestamp without time zone", "bytea"}
 _CASTS = {"numeric": "double precision", "timestamp with time zone": "timestamp without time zone"}
@@ -22,11 +22,11 @@ _KEYS = """
     SELECT c.conname, c.contype::text AS kind, t.relname AS "table", a.attname AS "column",
         o.relname AS other, b.attname AS "other column"
     FROM pg_constraint c
-    CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY AS k(own, named, place)
+    CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY AS k(linking, referred, place)
     JOIN pg_class t ON t.oid = c.conrelid JOIN pg_namespace n ON n.oid = t.relnamespace
-    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.own
+    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.linking
     LEFT JOIN pg_class o ON o.oid = c.confrelid
-    LEFT JOIN pg_attribute b ON b.attrelid = o.oid AND b.attnum = k.named
+    LEFT JOIN pg_attribute b ON b.attrelid = o.oid AND b.attnum = k.referred
     WHERE n.nspname = $1 AND c.contype IN ('p', 'f') ORDER BY t.relname, c.conname, k.place"""
 _VIEWS = "SELECT viewname, definition FROM pg_views WHERE schemaname = $1"
 
@@ -64,8 +64,8 @@ def read_postgresql(uri: str, schema: str = "public") -> StoredTables:
             if row["kind"] == "p":
                 primary[table] = (*primary.get(table, ()), column)
             else:
-                own, other, others = foreign.get((table, row["conname"]), ((), row["other"], ()))
-                foreign[table, row["conname"]] = (*own, column), other, (*others, row["other column"])
+                linking, other, others = foreign.get((table, row["conname"]), ((), row["other"], ()))
+                foreign[table, row["conname"]] = (*linking, column), other, (*others, row["other column"])
         views = {row["viewname"]: row["definition"] for row in rows(_VIEWS)}
     links = [(table, *rest) for (table, _), rest in foreign.items()]
     return StoredTables(tables, primary, links, views)

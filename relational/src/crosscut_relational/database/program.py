@@ -1,4 +1,4 @@
-"""A program being read: facts by predicate, clauses, and the key of the current model."""
+"""Read a program: collect facts by predicate and clauses, and add keys to the facts of models."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Program:
         self.clauses: list[Clause] = []
         self.models: dict[int, None] = {}
         self.in_models: set[Predicate] = set()
-        self.model: int | None = None  # the one that is being read
-        self.declared: set[Predicate] = set()  # may be without facts
-        self.problems: list[str] = []  # what could not be read
+        self.model: int | None = None  # the current model
+        self.declared: set[Predicate] = set()  # by `:- dynamic`; may have no facts
+        self.problems: list[str] = []  # errors of reading
 
     def read_files(self, files: Sequence[Path]) -> None:
         """Add the clauses of files."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crosscut_relational.language.modes import TypeNames
 
 
-CHUNK = 1 << 21  # rows that are worked on in one go
+CHUNK = 1 << 21  # maximum number of rows per step of long computations
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,8 @@ class Relation:
     types : tuple
         Per argument: the name of its type, a `TypeVariable`, or None where none was declared.
     keyed : bool
-        Whether the first argument is an example's key, so that a literal whose first argument is the key only
-        meets the facts of its example. Queries mean the same without it: facts are one set for all examples.
+        Whether the first argument is an example's key. A literal whose first argument is the key then reads
+        only the facts of its example. This does not change the results of queries.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Relation:
         return f"<Relation {name}: {self.n_facts} facts{', keyed' if self.keyed else ''}>"
 
     def distinct(self, column: int) -> NDArray[np.int32]:
-        """Constants of one column, in the order of their first fact."""
+        """Return the distinct constants of one column, in the order of their first fact."""
         values, first = np.unique(self.columns[column], return_index=True)
         return values[np.argsort(first)]
 
 
 def in_chunks(n: int) -> Iterator[slice]:
-    """Yield parts of at most a fixed number of rows, so that long work can be interrupted in between."""
+    """Yield slices of at most `CHUNK` rows, so that long computations can be interrupted."""
     return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
 
 
@@ -102,7 +102,7 @@ def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def fact_numbers(tables: Sequence[NDArray[np.int32]]) -> list[NDArray[np.int64]]:
-    """One integer per fact, equal for equal facts, comparable across the given tables of one arity."""
+    """Return one integer per fact, equal for equal facts; comparable across the given tables."""
     sizes = [table.shape[1] for table in tables]
     joined = np.concatenate(tables, axis=1)
     numbers = np.zeros(joined.shape[1], np.int64)

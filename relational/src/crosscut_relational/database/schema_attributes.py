@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Predicate = tuple[str, int]
 
-MOST_ROWS = 20_000_000  # linked rows of all examples together that are still summarised
-MOST_CONDITIONS = 5  # constants of a column that rows are counted by
+MOST_ROWS = 20_000_000  # links that lead to more rows, summed over the examples, are not aggregated
+MOST_CONDITIONS = 5  # maximum number of constants per column used as conditions of aggregates
 
 
 class SchemaAttributes:
@@ -36,7 +36,9 @@ class SchemaAttributes:
         self.reach = reach
         self.values = AttributeValues(database)
         self.target = next(each for each in database.columns if each[0] == database.target_name)
-        self.own = {predicate: _own(columns) for predicate, columns in database.columns.items()}
+        self.key_positions = {
+            predicate: _key_position(columns) for predicate, columns in database.columns.items()
+        }
         self.as_of = None if reach.as_of is None else self._date_of_examples(reach.as_of)
 
     def all(self) -> tuple[Attribute, ...]:
@@ -48,70 +50,70 @@ class SchemaAttributes:
     @cached_property
     def single(self) -> list[tuple[Step, ...]]:
         """Paths of links that lead to at most one row per example."""
-        ways: list[tuple[Step, ...]] = [(Step(*self.target, -1, self.own[self.target]),)]
-        paths = list(ways)
+        newest: list[tuple[Step, ...]] = [(Step(*self.target, -1, self.key_positions[self.target]),)]
+        paths = list(newest)
         for _ in range(self.reach.depth_of_links):
-            ways = [longer for way in ways for longer in self._to_one(way)]
-            paths += ways
+            newest = [longer for path in newest for longer in self._to_one(path)]
+            paths += newest
         return paths
 
     @cached_property
     def several(self) -> list[tuple[Step, ...]]:
         """Paths of links that can lead to many rows per example."""
-        first = [way for start in self.single for way in self._to_many(start)]
+        first = [path for start in self.single for path in self._to_many(start)]
         referred = (
-            [way for start in first for way in self._to_one(start)] if self.reach.depth_of_links else []
+            [path for start in first for path in self._to_one(start)] if self.reach.depth_of_links else []
         )
-        return first + referred + [way for start in first for way in self._to_many(start)]
+        return first + referred + [path for start in first for path in self._to_many(start)]
 
-    def _to_one(self, way: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-        last = way[-1]
+    def _to_one(self, path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+        last = path[-1]
         types = self.database.relations[last.predicate].types
         for position, column in enumerate(self.database.columns[last.predicate]):
-            for other, own in self.own.items():
-                if column.kind not in {"key", "link"} or self._type(other, own) != types[position]:
+            for other, key in self.key_positions.items():
+                if column.kind not in {"key", "link"} or self._type(other, key) != types[position]:
                     continue
-                if (column.kind == "key" and other == last.predicate) or position == last.enter != self.own[
-                    last.predicate
-                ]:
-                    continue  # the row itself, or back
+                if (
+                    column.kind == "key" and other == last.predicate
+                ) or position == last.enter != self.key_positions[last.predicate]:
+                    continue  # the row itself, or the previous row
                 if other == self.target and last.predicate != other:
-                    continue  # other examples are entered only from an example that names them
-                yield (*way, Step(*other, position, own))
+                    continue  # rows of other examples are reached only by a link of the example itself
+                yield (*path, Step(*other, position, key))
 
-    def _to_many(self, way: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
-        last = way[-1]
-        own_columns = self.own[last.predicate]
+    def _to_many(self, path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+        last = path[-1]
+        key = self.key_positions[last.predicate]
         for other, columns in self.database.columns.items():
             for position, column in enumerate(columns):
-                if other == self.target or column.kind != "link" or position == self.own[other]:
+                if other == self.target or column.kind != "link" or position == self.key_positions[other]:
                     continue
-                if self._type(other, position) != self._type(last.predicate, own_columns):
+                if self._type(other, position) != self._type(last.predicate, key):
                     continue
-                longer = (*way, Step(*other, own_columns, position, many=True))
+                longer = (*path, Step(*other, key, position, many=True))
                 if len(self.values.rows(longer)[0]) <= MOST_ROWS:
                     yield longer
 
-    def _values(self, way: tuple[Step, ...]) -> Iterator[Attribute]:
-        for position, column in enumerate(self.database.columns[way[-1].predicate]):
-            if column.kind != "key" and not (len(way) == 1 and position == self.as_of):
-                yield Attribute(way, position, column.kind)
+    def _values(self, path: tuple[Step, ...]) -> Iterator[Attribute]:
+        for position, column in enumerate(self.database.columns[path[-1].predicate]):
+            if column.kind != "key" and not (len(path) == 1 and position == self.as_of):
+                yield Attribute(path, position, column.kind)
 
-    def _aggregates(self, way: tuple[Step, ...]) -> Iterator[Attribute]:
-        columns = self.database.columns[way[-1].predicate]
+    def _aggregates(self, path: tuple[Step, ...]) -> Iterator[Attribute]:
+        columns = self.database.columns[path[-1].predicate]
         dates = [position for position, column in enumerate(columns) if column.kind == "date"]
         dated = any(
-            column.kind == "date" for step in way[1:] for column in self.database.columns[step.predicate]
+            column.kind == "date" for step in path[1:] for column in self.database.columns[step.predicate]
         )
         if self.as_of is not None and dated and len(dates) != 1:
-            return  # it could not be told what happened before
+            return  # without a unique date, rows before as_of cannot be selected
         date = dates[0] if len(dates) == 1 else None
-        count = Attribute(way, None, "numeric", "count", date=date, as_of=self.as_of if dates else None)
+        count = Attribute(path, None, "numeric", "count", date=date, as_of=self.as_of if dates else None)
         windows = [
             count,
             *(replace(count, days=days) for days in self.reach.windows if count.as_of is not None),
         ]
-        if way[-1].many:
+        if path[-1].many:
             yield from windows
         for position, column in enumerate(columns):
             of = replace(count, column=position)
@@ -122,7 +124,7 @@ class SchemaAttributes:
             elif column.kind == "date":
                 yield from (replace(of, function=function, kind="date") for function in ("min", "max"))
             elif column.kind == "nominal":
-                constants = self._frequent(way[-1].predicate, position)
+                constants = self._frequent(path[-1].predicate, position)
                 if len(constants) > 1:
                     for value in constants:
                         yield replace(count, condition=(position, value))
@@ -153,5 +155,5 @@ class SchemaAttributes:
         )
 
 
-def _own(columns: tuple[Column, ...]) -> int:
+def _key_position(columns: tuple[Column, ...]) -> int:
     return next(position for position, column in enumerate(columns) if column.kind == "key")

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def all_solutions(part: Part, bindings: Bindings, solutions: Solutions) -> NDArray[np.int32]:
-    """Return the facts of a literal for the values that its inputs have.
+    """Return the facts of a literal for the values of its inputs.
 
-    ``solutions`` gives the facts of a predicate, at least those with some constants in some places.
+    ``solutions`` returns the facts of a predicate, or at least those with the given constants in some places.
     """
     assert part.source is not None
     if part.kind == "rule":
@@ -56,8 +56,8 @@ def _mapped(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
     constants, n = bindings.constants, part.n_inputs
     place = given_list(part, bindings.columns)
     assert place is not None
-    asked = bindings.project((*part.args[:n], part.args[place])).T.tolist()
-    inputs = [(tuple(key), constants.terms[number]) for *key, number in asked]
+    calls = bindings.project((*part.args[:n], part.args[place])).T.tolist()
+    inputs = [(tuple(key), constants.terms[number]) for *key, number in calls]
     lists = [
         (key, items, [constants.intern(item) for item in items])
         for key, items in inputs
@@ -65,13 +65,13 @@ def _mapped(part: Part, bindings: Bindings, solutions: Solutions) -> Rows:
     ]
     wanted = dict.fromkeys((*key, item) for key, _, numbers in lists for item in numbers)
     columns = np.array(list(wanted), np.int32).reshape(-1, n + 1).T
-    answers: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
+    outputs: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
     for row in rows_of(solutions(part.source, columns, [*range(n), place])):
         solution = tuple(constants.terms[each] for each in row[n:])
-        answers.setdefault((*row[:n], row[place]), []).append(solution)
+        outputs.setdefault((*row[:n], row[place]), []).append(solution)
     facts: Rows = []
     for key, items, numbers in lists:
-        options = [answers.get((*key, number), []) for number in numbers]
-        made = mapped(part.name, items, options, len(part.args) - n)
-        facts += [(*key, *map(constants.intern, some)) for some in made]
+        options = [outputs.get((*key, number), []) for number in numbers]
+        results = mapped(part.name, items, options, len(part.args) - n)
+        facts += [(*key, *map(constants.intern, result)) for result in results]
     return facts

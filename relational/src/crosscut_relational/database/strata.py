@@ -1,4 +1,4 @@
-"""Order predicates for evaluation: recursive ones together, negation only of earlier ones."""
+"""Order predicates for evaluation (strata): mutually recursive ones together, negated ones earlier."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def calls(body: Term, n_more: int = 0) -> set[Predicate]:
 
 
 def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clause]]) -> set[Predicate]:
-    """Return the predicates that the given ones need, directly or through clauses."""
+    """Return the wanted predicates and all predicates that their clauses need."""
     needs: dict[Predicate, set[Predicate]] = {}
     for predicate, clause in clauses:
         needs.setdefault(predicate, set()).update(() if clause.body is None else calls(clause.body))
@@ -56,13 +56,13 @@ def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clau
 
 
 def closure(wanted: Iterable[Predicate], needs: Mapping[Predicate, set[Predicate]]) -> set[Predicate]:
-    """Return predicates with all that they need, directly or through others."""
-    found, new = set(wanted), list(wanted)
+    """Return the wanted predicates and all that they need, directly or indirectly."""
+    closed, new = set(wanted), list(wanted)
     while new:
-        more = needs.get(new.pop(), set()) - found
-        found |= more
+        more = needs.get(new.pop(), set()) - closed
+        closed |= more
         new += more
-    return found
+    return closed
 
 
 def check_stratified(conjunctions: Sequence[Conjunction]) -> None:

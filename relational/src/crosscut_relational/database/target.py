@@ -26,7 +26,7 @@ def class_codes(
     *,
     as_seen: bool = False,
 ) -> tuple[tuple[Constant, ...], NDArray[np.int32]]:
-    """Return the classes (as listed; else in ACE's order, as first seen; else sorted) and each one's code."""
+    """Return the classes (as listed, or in order of appearance if `as_seen`, or sorted) and all codes."""
     constants = database.constants
     if classes is None:
         classes = tuple(constants.terms[each] for each in dict.fromkeys(values.tolist()))
@@ -48,7 +48,7 @@ def _class_order(term: Constant) -> tuple[int, float, str]:
 
 
 def check_all_or_none(database: Database, codes: NDArray[np.int32]) -> None:
-    """Set the target; either all examples have a class, or none (for prediction)."""
+    """Set the target; all examples must have a class, or none of them (for prediction)."""
     missing = np.flatnonzero(codes < 0)
     if len(missing) == len(codes):
         database.classes, database.target = (), None
