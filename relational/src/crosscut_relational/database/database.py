@@ -1,4 +1,4 @@
-"""A relational database with examples: facts as integer columns, tests of bound arguments, a target."""
+"""A relational database with examples: facts as integer columns, rules, and a target."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 KEY_OF_SEVERAL = "+"  # joins the names, and the values, of the columns of a composite key
-ROW_NUMBER = "row number"  # the key of a table that has none
+ROW_NUMBER = "row number"  # the key of a table without a key
 MISSING = "missing"  # the constant for a missing value; missing links get distinct constants
 ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
 
@@ -32,18 +32,18 @@ ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
 class Column:
     """A column of a relation that comes from a table.
 
-    ``kind`` is "key" for the table's own key, "link" for a key of another table, "numeric", "date" or
+    ``kind`` is "key" for the table's primary key, "link" for a key of another table, "numeric", "date" or
     "nominal". The relation's type of a key or link is the name of the table it belongs to.
     """
 
     name: str
     kind: ColumnKind
     refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
-    table: str | None = None  # of that column
+    table: str | None = None  # the table of that column
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The columns of the table that it combines: several for a composite key."""
+        """The columns of the table that it combines; a composite key has several."""
         return tuple(self.name.split(KEY_OF_SEVERAL))
 
     @property
@@ -120,7 +120,7 @@ class Database:
 
     def __repr__(self) -> str:
         facts = sum(relation.n_facts for relation in self.relations.values())
-        what = (
+        kind = (
             f"{len(self.classes)} classes"
             if self.classes
             else "no target"
@@ -128,7 +128,7 @@ class Database:
             else "regression"
         )
         return (
-            f"<Database: {self.n_examples} examples, {what}, {len(self.relations)} relations, {facts} facts>"
+            f"<Database: {self.n_examples} examples, {kind}, {len(self.relations)} relations, {facts} facts>"
         )
 
     def relation(self, name: str, arity: int) -> Relation:
@@ -277,7 +277,7 @@ class Database:
         types : sequence of str
             Type declarations such as ``"worn(machine,part)"``.
         classes : sequence, optional
-            The classes in their order; sorted by default.
+            The classes in order; sorted by default.
         regression : bool
             Whether the target is a number.
         examples : sequence, optional
@@ -331,7 +331,7 @@ class Database:
         -----
         A missing link refers to no row. Any other missing value is the constant ``missing``, which is not a
         number: a threshold test on it fails. Dates become days since 1970-01-01. A table that links to the
-        target's table has that column first, then its own key.
+        target's table has that column first, then its key.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Problems of a background program, reported together."""
+"""Report all problems of a background program together."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from crosscut_relational.language.settings import Settings
     from crosscut_relational.language.terms import Constant
 
-    Writer = Callable[[int, Argument], Literal]  # the literal that tests a column with an argument
+    Writer = Callable[[int, Argument], Literal]  # makes the literal with an argument in a column
 
 
 def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
     """Make the bias; see `Bias.from_schema`."""
-    if settings.discretize == "entropy":  # labels must not be seen where folds are held out
+    if settings.discretize == "entropy":  # held-out labels must not affect the thresholds
         settings = replace(settings, discretize="equal_freq")
     described = {
         predicate: database.columns.get(predicate) or _columns_from_types(database, relation)
@@ -46,7 +46,7 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
     tables = [
         _Table(database, database.relations[predicate], columns, reach)
         for predicate, columns in described.items()
-        # rows may be dated after the example; aggregates leave those out
+        # dated rows may lie in the future of an example; only aggregates exclude those
         if reach.as_of is None or not any(column.kind == "date" for column in columns)
     ]
     attributes = SchemaAttributes(database, reach).all() if database.columns else ()
@@ -81,7 +81,7 @@ def _equations(database: Database, attributes: Sequence[Attribute], reach: Reach
 
 
 def _columns_from_types(database: Database, relation: Relation) -> tuple[Column, ...]:
-    """Kinds of a stated relation's arguments: types that occur in several places are links."""
+    """Return the columns of a relation; arguments whose type occurs in several places are links."""
     uses = Counter(
         name for each in database.relations.values() for name in each.types if isinstance(name, str)
     ) + Counter(name for name in database.key_types if name is not None)
@@ -106,7 +106,7 @@ class _Table:
         self.relation = relation
         self.columns = columns
         self.reach = reach
-        # a link is called what it leads to, unless two lead there
+        # a link is named after its table, unless several links refer to that table
         self.names = [
             _variable_name(
                 str(name)
@@ -119,7 +119,7 @@ class _Table:
             (position for position, column in enumerate(columns) if column.kind == "key"), None
         )
 
-        # a fact that other tables refer to may be met on the way from another example
+        # if other tables refer to a row, another example may reach it through them
         referred = any(
             kind.kind == "link" and relation.types[self.key_position or 0] == other.types[position]
             for predicate, other in database.relations.items()
@@ -131,17 +131,17 @@ class _Table:
     def modes(self, tables: Sequence[_Table]) -> Iterator[Mode]:
         links = [position for position, column in enumerate(self.columns) if column.kind in {"key", "link"}]
         if self.relation.name == self.database.target_name and self.key_position is not None:
-            links = []  # the example's own values are attributes, and other examples are not entered
+            links = []  # values of the example are attributes; rows of other examples are not joined
         for entry in links:
-            is_own = entry == self.key_position
-            if is_own and self.relation.types[entry] in self.database.key_types:
+            is_key = entry == self.key_position
+            if is_key and self.relation.types[entry] in self.database.key_types:
                 continue
-            if not is_own and self._fanout(entry) > self.reach.max_fanout:
+            if not is_key and self._fanout(entry) > self.reach.max_fanout:
                 continue
             yield from self._joins(entry)
-            yield from self.tests((), self.entered(entry), alone=is_own)
-            # what a row that was met before refers to has been offered with the row itself
-            if not is_own:
+            yield from self.tests((), self.entered(entry), alone=is_key)
+            # for a row reached before, these tests were generated together with the row
+            if not is_key:
                 yield from self._tests_of_referenced_rows(entry, tables)
 
     def tests(self, before: tuple[Literal, ...], literal: Writer, *, alone: bool) -> Iterator[Mode]:
@@ -159,28 +159,28 @@ class _Table:
     def _tests_of_referenced_rows(self, entry: int, tables: Sequence[_Table]) -> Iterator[Mode]:
         """Return tests of the rows that a row refers to.
 
-        A link to one row holds for nearly every row and would never be chosen, so the same mode contains the
-        test that uses it.
+        A join with a single row holds for nearly every row and would never be chosen as a test. The same mode
+        therefore contains the test that uses it.
         """
-        ways: list[tuple[_Table, tuple[Literal, ...], Writer, int | None]]
-        ways = [(self, (), self.entered(entry), entry)]
+        paths: list[tuple[_Table, tuple[Literal, ...], Writer, int | None]]
+        paths = [(self, (), self.entered(entry), entry)]
         for _ in range(self.reach.depth_of_links):
             further = []
-            for table, before, literal, done in ways:
+            for table, before, literal, done in paths:
                 for position, column in enumerate(table.columns):
                     if column.kind != "link" or position == done:
                         continue
                     for other in tables:
                         if other.is_named_by(table, position):
                             link = Var("", table.unused(table.names[position], before))
-                            way = (*before, literal(position, link))
-                            further.append((other, way, other.referenced(link, way), other.key_position))
+                            path = (*before, literal(position, link))
+                            further.append((other, path, other.referenced(link, path), other.key_position))
             for table, before, literal, _ in further:
                 yield from table.tests(before, literal, alone=True)
-            ways = further
+            paths = further
 
     def is_named_by(self, table: _Table, position: int) -> bool:
-        """Whether a link of another table names rows of this one; the example's own row is left to itself."""
+        """Whether a link of a table refers to rows of this one; links to the example itself are excluded."""
         if (
             self.key_position is None
             or self.relation.types[self.key_position] != table.relation.types[position]
@@ -224,8 +224,8 @@ class _Table:
     def _literal(self, entry: int, tested: int | None = None, argument: Argument | None = None) -> Literal:
         """Return the relation's literal: ``+`` at the entry, ``argument`` at the tested column.
 
-        A test binds the row it is about; a join binds every other link as well. Facts that belong to one
-        example are looked up with its key, so that names can be reused in other examples.
+        A test binds the key of its row; a join also binds every other link. Facts that belong to one example
+        are looked up with its key, so that other examples may use the same names.
         """
         args: list[Argument] = []
         for position, column in enumerate(self.columns):
@@ -248,13 +248,13 @@ class _Table:
         only_links = self.relation.name != self.database.target_name and all(
             column.kind in {"key", "link"} for column in self.columns
         )
-        # a table of links only is itself a test
+        # joining a table that has only links is a test by itself
         if only_links or any(isinstance(argument, Var) and argument.mark == "-" for argument in literal.args):
             yield Mode((literal,))
 
     @cached_property
     def choices(self) -> dict[int, tuple[Constant, ...]]:
-        """Constants of nominal columns and thresholds of numeric ones, by position; without empty ones."""
+        """Constants of nominal and thresholds of numeric columns, by position; without empty ones."""
         constants: dict[int, tuple[Constant, ...]] = {}
         for position, column in enumerate(self.columns):
             if column.kind == "nominal":
@@ -279,7 +279,7 @@ def _variable_name(column: str) -> str:
 
 
 def _frequent(database: Database, relation: Relation, column: int, limit: int) -> tuple[Constant, ...]:
-    """Constants of a column that occur most often, at most `limit`, in the order of their first fact."""
+    """Return the `limit` most frequent constants of a column, in the order of their first fact."""
     ids, first, counts = np.unique(relation.columns[column], return_index=True, return_counts=True)
     if len(ids) > limit and np.count_nonzero(counts == 1) > len(ids) / 2:
         return ()

@@ -53,12 +53,12 @@ class StoredTables:
 
     @property
     def keys(self) -> dict[str, str]:
-        """The column that is each table's primary key."""
+        """Primary key of each table, as one column."""
         return {table: KEY_OF_SEVERAL.join(columns) for table, columns in self.primary.items() if columns}
 
     @property
     def links(self) -> dict[str, str]:
-        """Foreign keys as `Database.from_tables` takes them."""
+        """Foreign keys in the form of the `links` of `Database.from_tables`."""
         return {
             f"{table}.{KEY_OF_SEVERAL.join(columns)}": f"{other}.{KEY_OF_SEVERAL.join(others)}"
             for table, columns, other, others in self.foreign
@@ -81,18 +81,22 @@ class StoredTables:
         return Database.from_tables(tables, target=target, **options)
 
     def _showing(self, target: str) -> list[str]:
-        """Return the views whose SQL mentions the target, all columns of its table, or another such view."""
+        """Return the views whose SQL uses the target, all columns of its table, or another such view."""
         table, _, column = target.rpartition(".")
-        words = {
+        view_words = {
             name: set(re.findall(r"\w+|\*", re.sub(r"\bcount\s*\(\s*\*\s*\)", "", text.lower())))
             for name, text in self.views.items()
             if name != table
         }
         shown = [
-            name for name, used in words.items() if column.lower() in used or {"*", table.lower()} <= used
+            name
+            for name, words in view_words.items()
+            if column.lower() in words or {"*", table.lower()} <= words
         ]
         for name in shown:  # grows during the loop: views of views
-            shown += [other for other, used in words.items() if name.lower() in used and other not in shown]
+            shown += [
+                other for other, words in view_words.items() if name.lower() in words and other not in shown
+            ]
         return shown
 
 

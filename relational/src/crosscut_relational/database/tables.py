@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from crosscut_relational.language.terms import Constant
 
 UNKNOWN = "unknown"  # a link to a row that does not exist
-_PARTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # types of values that tests cannot use
+_UNSUPPORTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # types of values that tests cannot use
 
 
 class SchemaError(ValueError):
-    """Keys, links or the target do not fit the tables."""
+    """Keys, links or the target do not match the tables."""
 
 
 @dataclass
@@ -109,13 +109,15 @@ def _columns(table: str, frame: Any) -> dict[str, _Values]:
         native = nw.from_native(frame, eager_only=True)
         categorical = {name for name, kind in native.schema.items() if kind in {nw.Categorical, nw.Enum}}
         listed = {name: native[name].to_list() for name in native.columns}
-    odd = [name for name, values in listed.items() if any(isinstance(each, _PARTED) for each in values)]
-    if odd:
-        _warn(f"{table}: {', '.join(odd)} left out, because the values are binary or nested")
+    unsupported = [
+        name for name, values in listed.items() if any(isinstance(each, _UNSUPPORTED) for each in values)
+    ]
+    if unsupported:
+        _warn(f"{table}: {', '.join(unsupported)} left out, because the values are binary or nested")
     return {
         name: _values(f"{table}.{name}", values, categorical=name in categorical)
         for name, values in listed.items()
-        if name not in odd
+        if name not in unsupported
     }
 
 
@@ -130,7 +132,7 @@ def _values(name: str, values: list[Any], *, categorical: bool) -> _Values:
         if any(numbers) and not categorical:
             _warn(f"{name} mixes numbers and other values; all are treated as names")
         return _Values(plain, "nominal")
-    known = [given for given, value in zip(values, plain, strict=True) if value is not None]
+    known = [original for original, value in zip(values, plain, strict=True) if value is not None]
     dates = [isinstance(value, (dt.date, np.datetime64)) for value in known]
     if any(dates) and not all(dates):
         _warn(f"{name} mixes numbers and dates; dates become days since 1970-01-01")
@@ -215,7 +217,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
 def _add_relation(
     database: Database, table: str, content: dict[str, _Values], key: str | None, links: dict[str, str]
 ) -> None:
-    """Store a table: first the link to the target's table if it has one, then its own key, then the rest."""
+    """Store a table with its columns in order: the link to the target's table if any, its key, the rest."""
     target = database.target_name
     n_rows = max((len(each.values) for each in content.values()), default=0)
     if key is None:
@@ -280,8 +282,8 @@ def _set_target(
     if regression:
         if values.kind != "numeric":
             other = next((each for each in values.values if not isinstance(each, (int, float))), None)
-            what = "dates" if values.kind == "date" else f"values such as {other!r}"
-            raise SchemaError(f"{target} has {what}; a regression needs a numeric target")
+            content = "dates" if values.kind == "date" else f"values such as {other!r}"
+            raise SchemaError(f"{target} has {content}; a regression needs a numeric target")
         database.target = np.array(values.values, np.float64)
         return
     ids = database.constants.intern_all(values.values)

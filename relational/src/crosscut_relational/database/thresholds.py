@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def generated(generator: Generator, bias: Bias, database: Database) -> list[tuple[Constant, ...]]:
-    """Values of a generator's variables, in the order of the database."""
+    """Return the values of a generator's variables, in the order of the database."""
     goals = [
         _threshold_member(goal, bias, database)
         if isinstance(goal, Compound) and goal.name == "threshold"
@@ -47,7 +47,7 @@ def generated(generator: Generator, bias: Bias, database: Database) -> list[tupl
         keyed = {(name, arity - 1) for (name, arity), each in database.relations.items() if each.keyed}
         clause = with_key(clause, {*keyed, ("$generated", len(head.args))})
         derivation.facts[EXAMPLE, 1] = database.keys
-    with watching(None):  # a small part of other work
+    with watching(None):  # too small to report progress
         derivation.derive([clause])
     arity = len(head.args) + int(bias.implicit_key)
     if ("$generated", arity) not in derivation.facts:
@@ -93,7 +93,7 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
 def column_thresholds(
     database: Database, predicate: tuple[str, int], column: int, n: int, method: str = "equal_freq"
 ) -> list[float]:
-    """At most `n` thresholds between the numbers of one argument, ascending.
+    """Return at most `n` thresholds between the numbers of one argument, ascending.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def column_thresholds(
         Maximum number of thresholds.
     method : "equal_freq", "equal_width" or "entropy"
         Equal numbers of facts between thresholds; equal distances; or best-first splits that reduce the
-        entropy of the examples' classes (the variance of their targets). The first two never look at the
-        target; "entropy" sees it for all examples, held-out ones included. Facts without key have no class:
-        they get "equal_freq".
+        entropy of the examples' classes (the variance of numeric targets). The first two ignore the target.
+        "entropy" uses the targets of all examples, including held-out ones. Facts without a key have no
+        class, so they use "equal_freq".
     """
     relation = database.relation(*predicate)
     values = database.constants.numbers[relation.columns[column]]
@@ -132,7 +132,7 @@ def column_thresholds(
 
 
 def equal_frequency(values: NDArray[np.float64], n: int) -> list[float]:
-    """At most `n` thresholds with about as many of the values between each two, ascending."""
+    """Return at most `n` ascending thresholds with about equal numbers of values between them."""
     distinct, ordered = np.unique(values), np.sort(values)
     if len(distinct) < 2 or n < 1:
         return []
@@ -142,7 +142,7 @@ def equal_frequency(values: NDArray[np.float64], n: int) -> list[float]:
 
 
 def _between(distinct: NDArray[np.float64], cut: int) -> float:
-    """Return a short number between two neighbouring values."""
+    """Return a number with few digits between two neighbouring values."""
     cut = min(max(cut, 1), len(distinct) - 1)
     low, high = float(distinct[cut - 1]), float(distinct[cut])
     middle = low + (high - low) / 2

@@ -1,4 +1,4 @@
-"""Rules about the examples of a database, and their cross-validation in one fit."""
+"""First-order rules for the examples of a database, cross-validated in one fit."""
 
 from __future__ import annotations
 
@@ -181,9 +181,9 @@ class RelationalRuleClassifier(RuleEstimator):
             Weights of the examples.
         """
         del y
-        right = database.labels == self.predict(database)
+        correct = database.labels == self.predict(database)
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return float(np.average(right, weights=weights)) if len(right) else math.nan
+        return float(np.average(correct, weights=weights)) if len(correct) else math.nan
 
     def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final rules."""
@@ -223,7 +223,7 @@ class RelationalRuleClassifier(RuleEstimator):
         return rules_query(rules, self.classes_[self.rules_.default.code], self._signature, dialect)
 
     def report(self, path: str | PathLike[str]) -> None:
-        """Write an HTML page on the rules: coverage, out-of-fold precision, errors by fold, agreement.
+        """Write an HTML report of the rules: coverage, out-of-fold precision, errors by fold, agreement.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ class _State:
 
     request: int
     path: Path
-    conditions: Conditions  # those added so far
+    conditions: Conditions  # added so far
     rows: int
 
 
@@ -49,7 +49,7 @@ class RelationalExamples(Rows):
     Parameters
     ----------
     queries : Queries
-        Of a database with a target, and with a language.
+        Queries with a language, on a database with a target.
     weights, exponent
         As for `Rows`.
     """
@@ -67,7 +67,7 @@ class RelationalExamples(Rows):
         self._refinements: dict[Conditions, _Refinements] = {}
 
     def _binary_digits(self) -> list[tuple[float, NDArray[np.uint64] | None]]:
-        """Return powers of two, and the examples whose weight has that binary digit; None is all of them."""
+        """Return powers of two and the examples whose weight has that binary digit; None for all examples."""
         if self.weights is None:
             return [(1.0, None)]
         whole = self.weights.astype(np.int64)
@@ -85,7 +85,7 @@ class RelationalExamples(Rows):
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """A number for each example that depends only on its name."""
+        """A number for each example that depends only on its key."""
         names = [self.queries.facts.database.example_text(example) for example in range(self.n_rows)]
         return np.array([zlib.crc32(name.encode()) for name in names], np.uint64)
 
@@ -110,7 +110,7 @@ class RelationalExamples(Rows):
         ]
         best: list[tuple[float, float, Conditions]] = []
         for state in states:
-            value, n = self._judge(requests[state.request], settings, self.class_totals(state.rows))
+            value, n = self._evaluate(requests[state.request], settings, self.class_totals(state.rows))
             best.append((0.0 if settings.greedy else value, n, ()))
         length = 0
         while states and (settings.max_length is None or length < settings.max_length):
@@ -124,7 +124,7 @@ class RelationalExamples(Rows):
         return [conditions for _, _, conditions in best]
 
     def _is_open(self, request: Request, settings: Settings, rows: int, best: float) -> bool:
-        """Whether a rule might become better than the best so far."""
+        """Whether a refinement of a rule might be better than the best rule so far."""
         codes = range(self.n_classes) if request.target < 0 else [request.target]
         covered = [self.total(rows & self.of_class[code]) for code in codes]
         n = self.total(rows)
@@ -132,13 +132,15 @@ class RelationalExamples(Rows):
             return False
         if settings.greedy or settings.kind == "entropy":
             return True
-        possible = np.zeros((len(covered), self.n_classes))  # to cover a class, and others if it has to
+        possible = np.zeros(
+            (len(covered), self.n_classes)
+        )  # best case: cover one class only, and others up to `least`
         possible[range(len(covered)), list(codes)] = covered
         least = np.maximum(covered, request.least)
         return float(_quality(request, settings, possible, least, tuple(covered)).max()) >= best
 
     @staticmethod
-    def _judge(request: Request, settings: Settings, totals: tuple[float, ...]) -> tuple[float, float]:
+    def _evaluate(request: Request, settings: Settings, totals: tuple[float, ...]) -> tuple[float, float]:
         counts = np.array([totals], np.float64)
         n = float(counts.sum())
         return float(_quality(request, settings, counts, n, totals)[0]) if n else -np.inf, n
@@ -150,7 +152,7 @@ class RelationalExamples(Rows):
         states: list[_State],
         best: list[tuple[float, float, Conditions]],
     ) -> list[_State]:
-        """Refine states, those of the same path together, and keep the best of each request."""
+        """Refine states, grouped by path, and keep the best of each request."""
         together: dict[Conditions, list[_State]] = {}
         for state in states:
             together.setdefault(requests[state.request].start + state.conditions, []).append(state)
@@ -243,7 +245,7 @@ def _quality(
     n: NDArray[np.float64] | float,
     before: tuple[float, ...],
 ) -> NDArray[np.float64]:
-    """Quality of rules from their class counts (rules, classes); see `Settings`."""
+    """Return the quality of rules from their class counts (rules, classes); see `Settings`."""
     if settings.kind == "entropy":
         logs = counts * np.log2(np.maximum(counts, 1.0))
         return np.asarray((logs.sum(axis=1) - n * np.log2(n)) / n)

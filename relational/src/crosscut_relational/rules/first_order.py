@@ -1,4 +1,4 @@
-"""Rules whose conditions are conjunctions of literals: as a tree, as text, and compared up to names."""
+"""Rules whose conditions are conjunctions of literals: conversion to trees and text, and comparison."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FirstOrderWording(Wording):
     between = ", "
 
     def conditions(self, rule: Rule) -> list[str]:
-        """Return the conditions of a rule, in the words of the schema or as one conjunction of literals."""
+        """Return the conditions of a rule, with names of the schema or as one conjunction of literals."""
         if not self.schema.columns:
             return [body_text(goals_of(rule.conditions), self.schema)] if rule.conditions else []
         words, texts = Words(self.schema), []
@@ -68,22 +68,22 @@ class FirstOrderWording(Wording):
     @cached_property
     def _queries(self) -> Queries:
         """The core's registry of queries; queries that differ only in names and order are equal."""
-        nobody = np.empty((self.schema.n_fixed, 0), np.int32)
-        return Queries(Facts(Database(constants=self.schema.constants, keys=nobody)))
+        no_examples = np.empty((self.schema.n_fixed, 0), np.int32)
+        return Queries(Facts(Database(constants=self.schema.constants, keys=no_examples)))
 
     def meaning(self, rule: Rule, *, thresholds: bool) -> Hashable:
-        """Return what is the same for rules that ask the same, or do so apart from thresholds.
+        """Return a value that is equal for equivalent rules, optionally ignoring thresholds.
 
-        Neither the order of their literals nor the numbers of their variables count.
+        The order of literals and the numbers of variables are ignored.
         """
-        asked = set(goals_of(rule.conditions))
-        if not asked:
+        goals = set(goals_of(rule.conditions))
+        if not goals:
             return rule.code, None
         if not thresholds:
-            asked = {g.renamed(lambda a: max(a, -1)) if g.name in _THRESHOLDS else g for g in asked}
-        objects = sorted({a for goal in asked for a in goal.args if a >= self.schema.n_fixed})
+            goals = {g.renamed(lambda a: max(a, -1)) if g.name in _THRESHOLDS else g for g in goals}
+        objects = sorted({a for goal in goals for a in goal.args if a >= self.schema.n_fixed})
         numbers = {a: self.schema.n_fixed + i for i, a in enumerate(objects)}
-        return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in asked)
+        return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in goals)
 
     def prolog(self, rules: RuleSet) -> str:
         """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""
