@@ -44,7 +44,7 @@ def test_data_that_moved_say_where():
 
 @pytest.mark.usefixtures("_alone")
 @pytest.mark.parametrize("arguments", [(), ("shop", "--target", "customer.churned"), ("--help",)])
-def test_the_command_says_what_to_install(arguments):
+def test_the_command_names_the_package_to_install(arguments):
     result = call("relational", *arguments)
     assert result.exit_code == 2
     assert result.stderr == (

@@ -27,7 +27,7 @@ def test_work_of_stable_levels_is_done_once():
     assert relational.measure(stable, n_folds=10, seconds=0.0).f == [1.0] * 3
 
 
-def test_levels_reach_the_asked_depth(pictures):
+def test_levels_reach_the_requested_depth(pictures):
     found = relational.levels(pictures, n_folds=3, deepest=2, seconds=0.0)
     assert len(found.f) == 2
     assert all(len(seconds) == 2 for seconds in found.seconds.values())

@@ -128,7 +128,7 @@ def test_interrupt_stops_growing(interruptible):
         grow_until_interrupted(table, target, tasks)
 
 
-def test_progress_is_told_and_may_stop():
+def test_progress_is_reported_and_may_stop():
     table, target, tasks = big_problem()
     rows = []
 

@@ -100,7 +100,7 @@ def test_impurities_do_not_depend_on_an_offset():
 
 
 @pytest.mark.parametrize("limits", [{"min_samples_leaf": 4}, {"min_samples_split": 0.2}])
-def test_repeated_rows_are_so_many_rows(limits):
+def test_repeated_rows_count_each_time(limits):
     """However they come in: as splits of an estimator, of a function, or as copied rows; as scikit-learn."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(150, 4)), rng.integers(0, 2, 150)

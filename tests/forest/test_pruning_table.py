@@ -137,7 +137,7 @@ def test_sizes_are_compared_with_the_best_row_by_row(learner, cv, weighted):
     assert seen == {False, True}
 
 
-def test_the_mark_says_what_compare_says():
+def test_the_mark_agrees_with_compare():
     X, score, _ = data(7)
     y = (score > 0).astype(int)
     whole, best = (TreeClassifier(cv=6, prune=prune).fit(X, y) for prune in (None, "best"))

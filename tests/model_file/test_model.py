@@ -33,7 +33,7 @@ def test_a_loaded_model_is_the_model(tmp_path, make, options):
         assert np.array_equal(model.pruning_table_.like_best, again.pruning_table_.like_best)
 
 
-def test_scores_that_were_asked_for_are_kept(tmp_path):
+def test_requested_scores_are_kept(tmp_path):
     model, _ = classifier(scoring="neg_log_loss")
     save_model(model, tmp_path / "m")
     again = load_model(tmp_path / "m")

@@ -45,7 +45,7 @@ def test_with_many_cheap_sorts_the_model_is_section_3_2_1():
 
 @given(problem=cross_validations(), t_e=times, t_p=times)
 @settings(max_examples=20, deadline=None)
-def test_the_root_costs_what_the_model_says(problem, t_e, t_p):
+def test_the_root_costs_what_the_model_predicts(problem, t_e, t_p):
     """Section 2.3 against the counters: nN(a t_e + t_p) serially, N(a t_e + f t_p) in parallel."""
     examples, tasks = problem.spelled_out()
     N, a, n = problem.table.n_rows, problem.table.n_columns, len(tasks) - 1

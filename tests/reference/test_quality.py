@@ -86,7 +86,7 @@ def test_variance_is_sum_of_squares_less_squared_errors(branches):
 
 
 @pytest.mark.parametrize("criterion", compute_quality)
-def test_many_tests_are_judged_as_each_alone(criterion):
+def test_many_tests_have_the_qualities_of_single_tests(criterion):
     S = np.random.default_rng(0).integers(0, 9, (20, 2, 2)).astype(float)
     together = compute_quality[criterion](S)
     assert together.tolist() == [float(compute_quality[criterion](one)) for one in S]

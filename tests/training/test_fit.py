@@ -38,7 +38,7 @@ def test_the_target_keeps_its_name():
     assert TreeClassifier(cv=None).fit(X, Y).fit_.target == "target"
 
 
-def test_what_needs_folds_says_so():
+def test_results_of_folds_need_folds():
     model = TreeClassifier(cv=None).fit(X, Y)
     for name in ("cv_scores_", "cv_score_", "cv_predictions_", "cv_trees_", "pruning_table_"):
         with pytest.raises(AttributeError, match=f"{name} needs cross-validation"):

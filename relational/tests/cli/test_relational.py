@@ -295,7 +295,7 @@ def test_problems_of_a_program_are_listed_one_per_line(tmp_path):
     assert [line.startswith("  ") for line in lines] == [True] * 3
 
 
-def test_predicting_says_once_how_tables_are_read(tmp_path, recwarn):
+def test_predict_reports_once_how_tables_are_read(tmp_path, recwarn):
     path = tmp_path / "mixed.sqlite"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE thing(thing_id INT PRIMARY KEY, size, good TEXT)")

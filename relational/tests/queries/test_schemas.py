@@ -144,7 +144,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_trees_and_rules_speak_the_language_of_the_schema(name, tmp_path):
+def test_trees_and_rules_use_the_names_of_the_schema(name, tmp_path):
     made, path = stored(name, "sqlite", tmp_path)
     database, _ = read(made, path, "sqlite")
     bias = Bias.from_schema(database, minimal_cases=3, **made.options)

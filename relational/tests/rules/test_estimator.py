@@ -159,7 +159,7 @@ def test_other_databases_need_not_know_the_constants():
     assert list(model.predict(other)) == [model.classes_[model.rules_.default.code], "a"]
 
 
-def test_queries_that_are_cut_off_are_told():
+def test_queries_that_are_cut_off_are_reported():
     database, bias = datasets.molecules(n=30)
     with pytest.warns(StepLimitWarning, match=r"step_limit=20 steps .* the first is ") as told:
         RelationalRuleClassifier(bias, cv=None, step_limit=20).fit(database)

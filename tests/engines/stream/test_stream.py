@@ -350,7 +350,7 @@ def test_sizes():
             read_bytes("memory_limit", wrong)
 
 
-def test_text_is_read_as_told(tmp_path):
+def test_text_is_read_with_the_given_options(tmp_path):
     path = tmp_path / "rows.csv"
     days = [f"{1 + i % 12:02}/04/2024" for i in range(60)]
     path.write_text(
