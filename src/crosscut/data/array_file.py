@@ -1,4 +1,4 @@
-"""Store named arrays and a JSON header in one safetensors file; read Parquet and Arrow files.
+"""Store named arrays and a JSON header in one safetensors file.
 
 The header is the only entry of the safetensors metadata. It comes with the format version and a checksum of
 header and arrays, because safetensors has no checksum.
@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.data.file_kind import Contents, FileKind, check_file, sliced
+from crosscut.data.file_kind import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from os import PathLike
     from typing import BinaryIO
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from crosscut.data.file_kind import Place
 
 VERSION = 1
 _ENTRY = "crosscut"  # a single entry, because safetensors does not keep the order of several
@@ -160,45 +158,3 @@ def _object(path: str | PathLike[str], text: str) -> dict[str, Any]:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
-
-
-class ParquetFile(FileKind):
-    """A Parquet file; its parts are row groups."""
-
-    def contents(self, place: Place) -> Contents:
-        """Return the columns and the row groups."""
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(place.path) as opened:
-            groups = (opened.metadata.row_group(i) for i in range(opened.num_row_groups))
-            return Contents(opened.schema_arrow, tuple(group.num_rows for group in groups))
-
-    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
-        """Yield the rows of a row group."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(place.path, page_checksum_verification=True) as opened:
-            for batch in opened.iter_batches(batch_size=rows, row_groups=[part]):
-                yield pa.Table.from_batches([batch])
-
-
-class ArrowFile(FileKind):
-    """An Arrow IPC (Feather) file; its parts are record batches."""
-
-    def contents(self, place: Place) -> Contents:
-        """Return the columns and the record batches."""
-        import pyarrow as pa
-
-        with pa.memory_map(str(place.path)) as raw, pa.ipc.open_file(raw) as opened:
-            batches = (opened.get_batch(i) for i in range(opened.num_record_batches))
-            return Contents(opened.schema, tuple(batch.num_rows for batch in batches))
-
-    def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
-        """Yield the rows of a record batch."""
-        import pyarrow as pa
-
-        with pa.OSFile(str(place.path)) as raw, pa.ipc.open_file(raw) as opened:
-            batch = opened.get_batch(part)
-            batch.validate(full=True)  # damaged offsets point outside of the file
-            yield from sliced(batch, rows)

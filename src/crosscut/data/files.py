@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.arff import ArffFile
-from crosscut.data.array_file import ArrowFile, ParquetFile
+from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
 from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file, check_names
 from crosscut.data.text.dialect import READ_AS, TextOptions
