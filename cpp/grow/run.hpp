@@ -32,16 +32,6 @@ inline Family family_of(const Problem& p) {
   throw std::logic_error("unknown running statistics");
 }
 
-// Rounding of a node's sums on the grid, from which a criterion computes the error of a quality.
-struct GridOfNode {
-  double weight;   // of the node
-  double least;    // least weight of a row
-  double off;      // largest relative error of a weight
-  double formula;  // relative rounding error of the formula
-  // products have an error of half a unit plus the rounding of w·(y − c), at most 1 in all
-  bool product_rounded;
-};
-
 struct Run {
   const Problem& p;
   Quality quality;

@@ -58,33 +58,45 @@ struct Terms {
   }
 };
 
+// Rounding of a node's sums on the grid, from which a criterion computes the error of a quality.
+struct GridOfNode {
+  double weight;   // of the node
+  double least;    // least weight of a row
+  double off;      // largest relative error of a weight
+  double formula;  // relative rounding error of the formula
+  // products have an error of half a unit plus the rounding of w·(y − c), at most 1 in all
+  bool product_rounded;
+};
+
 template <class C>
-concept CriterionType =
-    requires(const Terms& terms, const double* s, double weight, double q, int n) {
-      { C::kName } -> std::convertible_to<const char*>;
-      { C::kTargets } -> std::convertible_to<Targets>;
-      { C::kRunning } -> std::convertible_to<Running>;
-      // Q is the sum of its branches' parts. Otherwise only test() computes Q, and the parts are
-      // used for the decrease of impurity: their sum less the part of the node
-      // (min_impurity_decrease, importances).
-      { C::kAdds } -> std::convertible_to<bool>;
-      // A branch adds its sum of squares over its weight. Exact sums are then compared as fractions
-      // of long integers.
-      { C::kSquares } -> std::convertible_to<bool>;
-      // Q does not change in any bit if the two branches are exchanged.
-      { C::kMirrors } -> std::convertible_to<bool>;
-      // A test without gain is not allowed: its Q is −infinity.
-      { C::kNeedsGain } -> std::convertible_to<bool>;
-      // The formulas use xlog().
-      { C::kLogarithms } -> std::convertible_to<bool>;
-      // What a branch of this weight (> 0) adds to Q or to the decrease of impurity: −weight ·
-      // impurity, up to a constant.
-      { C::part(terms, s, weight) } -> std::same_as<double>;
-      // Q of a test. Arguments: the sum of its branches' parts, the sums of the branches (n · K),
-      // their number n, the sums of the node.
-      { C::test(terms, q, s, n, s) } -> std::same_as<double>;
-      // Impurity of a leaf with these class weights.
-      { C::impurity(s, n, weight) } -> std::same_as<double>;
-    };
+concept CriterionType = requires(const Terms& terms, const double* s, double weight, double q,
+                                 int n, const GridOfNode& grid) {
+  { C::kName } -> std::convertible_to<const char*>;
+  { C::kTargets } -> std::convertible_to<Targets>;
+  { C::kRunning } -> std::convertible_to<Running>;
+  // Q is the sum of its branches' parts. Otherwise only test() computes Q, and the parts are
+  // used for the decrease of impurity: their sum less the part of the node
+  // (min_impurity_decrease, importances).
+  { C::kAdds } -> std::convertible_to<bool>;
+  // A branch adds its sum of squares over its weight. Exact sums are then compared as fractions
+  // of long integers.
+  { C::kSquares } -> std::convertible_to<bool>;
+  // Q does not change in any bit if the two branches are exchanged.
+  { C::kMirrors } -> std::convertible_to<bool>;
+  // A test without gain is not allowed: its Q is −infinity.
+  { C::kNeedsGain } -> std::convertible_to<bool>;
+  // The formulas use xlog().
+  { C::kLogarithms } -> std::convertible_to<bool>;
+  // What a branch of this weight (> 0) adds to Q or to the decrease of impurity: −weight ·
+  // impurity, up to a constant.
+  { C::part(terms, s, weight) } -> std::same_as<double>;
+  // Q of a test. Arguments: the sum of its branches' parts, the sums of the branches (n · K),
+  // their number n, the sums of the node.
+  { C::test(terms, q, s, n, s) } -> std::same_as<double>;
+  // Impurity of a leaf with these class weights.
+  { C::impurity(s, n, weight) } -> std::same_as<double>;
+  // By how much rounding to the grid can change a quality q (Run::margin).
+  { C::error(grid, q) } -> std::same_as<double>;
+};
 
 }  // namespace crosscut

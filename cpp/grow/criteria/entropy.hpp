@@ -36,7 +36,7 @@ struct Entropy {
   }
 
   // Error of Q on the grid, for weights from 1e-300 to 1e300.
-  template <class Grid> static double error(const Grid& grid, double) {
+  static double error(const GridOfNode& grid, double) {
     return grid.weight * (112 * grid.off + 1200 * grid.formula);
   }
 

@@ -35,7 +35,7 @@ struct GainRatio {
     return Entropy::impurity(value, n_classes, weight);
   }
 
-  template <class Grid> static double error(const Grid& grid, double q) {
+  static double error(const GridOfNode& grid, double q) {
     return Entropy::error(grid, q) * (3 * (1 + q) / grid.least);
   }
 

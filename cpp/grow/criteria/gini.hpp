@@ -36,7 +36,7 @@ struct Gini {
   }
 
   // By how much rounding to the grid can change a quality (Run::margin).
-  template <class Grid> static double error(const Grid& grid, double q) {
+  static double error(const GridOfNode& grid, double q) {
     return q * (4 * grid.off + grid.formula);
   }
 };

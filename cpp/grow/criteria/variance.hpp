@@ -27,7 +27,7 @@ struct Variance {
   static double impurity(const double*, int, double) { return 0; }
 
   // The error of Σ P²/W: |ΔP| ≤ W/2·least + 1 in every branch, and Σ|P| ≤ √(W·Q).
-  template <class Grid> static double error(const Grid& grid, double q) {
+  static double error(const GridOfNode& grid, double q) {
     double error = 0;
     if (grid.product_rounded) {
       const double root = __builtin_sqrt(grid.weight * q) / grid.least;
