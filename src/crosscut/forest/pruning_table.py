@@ -10,7 +10,7 @@ import numpy as np
 from crosscut import _core
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.predict import apply
-from crosscut.forest.smaller_trees import node_losses, pruning_paths
+from crosscut.forest.smaller_trees import node_alphas, node_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ class PruningTable:
         following = float(self.alpha[row + 1]) if row + 1 < len(self) else np.inf
         between = np.sqrt(alpha * following) if alpha else 0.0
         at = np.where(packed.tree_of == 0, alpha, between)
-        return np.asarray(pruning_paths(packed, self.by).node_alpha > at)
+        return np.asarray(node_alphas(packed, self.by) > at)
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame."""
