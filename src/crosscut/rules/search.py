@@ -81,14 +81,14 @@ class Request(NamedTuple):  # a tuple, because one is created for every rule
     done: float = 0.0
 
 
-class Grown(NamedTuple):
+class CoveringRule(NamedTuple):
     """A rule with the rows that satisfy it."""
 
     conditions: tuple[Any, ...]
     rows: int
 
 
-Growing = Generator[Request, tuple[Any, ...], list[Grown]]
+Learner = Generator[Request, tuple[Any, ...], list[CoveringRule]]
 
 
 class Searcher(Protocol):
@@ -127,12 +127,14 @@ class Searcher(Protocol):
         """Return the number of possible conditions on some rows."""
 
 
-def learn_together(learners: Sequence[Growing], examples: Searcher, settings: Settings) -> list[list[Grown]]:
+def learn_together(
+    learners: Sequence[Learner], examples: Searcher, settings: Settings
+) -> list[list[CoveringRule]]:
     """Run learners together: their requests are answered in shared passes over the rows.
 
     An answer depends only on its request, so each learner's result is the same as alone.
     """
-    results: dict[int, list[Grown]] = {}
+    results: dict[int, list[CoveringRule]] = {}
     requests: dict[int, Request] = {}
 
     def resume(number: int, answer: tuple[Any, ...] | None) -> None:
