@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
     from crosscut.forest.cost import CostReport
@@ -149,7 +150,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         """
         return self._leaves(X).astype(np.int64)
 
-    def decision_path(self, X: TableLike) -> Any:
+    def decision_path(self, X: TableLike) -> csr_matrix:
         """Return a sparse indicator matrix (rows, nodes) of the nodes that each row of X visits.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from crosscut.forest.smaller_trees import node_alphas, node_losses
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.forest.forest import Packed
@@ -95,13 +96,13 @@ class PruningTable:
         at = np.where(packed.tree_of == 0, alpha, between)
         return np.asarray(node_alphas(packed, self.by) > at)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame."""
         import pandas as pd
 
         return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
 
-    def to_rpart(self) -> Any:
+    def to_rpart(self) -> pd.DataFrame:
         """Return the table as rpart prints it, from the root to the largest tree, as a pandas DataFrame.
 
         ``CP`` and all errors are divided by the error of the root. ``nsplit`` is the number of leaves minus

@@ -129,10 +129,9 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def _every_row(self) -> RowsOfBatches:
-        rows: RowsOfBatches = self._run(_RowPass(name="out-of-fold", **self._trees))
-        return rows
+        return self._run(_RowPass(name="out-of-fold", **self._trees))
 
-    def _run(self, one_pass: HeldOutPass[Any]) -> Any:
+    def _run(self, one_pass: Pass[Sums]) -> Sums:
         if self._rows is None:
             raise AttributeError(
                 "out-of-fold results of a stream need its rows, which are not pickled with a model; fit again"
@@ -183,8 +182,7 @@ class StreamValidation(TreeValidation):
     def _losses(self, prunings: Prunings, against: int | None = None) -> Losses:
         one_pass = _PruningPass(name="pruning table", prunings=prunings, against=against, **self._trees)
         (losses,) = self._run(one_pass)
-        total: Losses = losses
-        return total
+        return losses
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from crosscut.data.grid import Totals
     from crosscut.data.schema import Schema
     from crosscut.engines.stream.coding import Batch, Coding
+    from crosscut.engines.stream.dask import DaskRows
     from crosscut.engines.stream.level_wise import Rows
+    from crosscut.engines.stream.stream import StreamRows
     from crosscut.tasks.growth import Limits
     from crosscut.typing import ColumnLike, TableLike, TreeEstimator
 
@@ -73,7 +75,7 @@ class _BalancedRows(NamedTuple):
     rows: Rows
     class_weights: NDArray[np.float64] | None
 
-    def run(self, one_pass: Pass[Any]) -> Any:
+    def run(self, one_pass: Pass[Sums]) -> Sums:
         weights = self.class_weights
         return self.rows.run(_BalancedPass(name=one_pass.name, wrapped=one_pass, class_weights=weights))
 
@@ -100,7 +102,7 @@ class StreamedSet:
 
     model: TreeEstimator
     stream: Stream
-    rows: Any
+    rows: StreamRows | DaskRows
     coding: Coding
     grids: Grids | None
     folds: FoldRule
@@ -109,7 +111,7 @@ class StreamedSet:
 
     @classmethod
     def read(
-        cls, model: TreeEstimator, X: TableLike, target: Any, sample_weight: ColumnLike, groups: ColumnLike
+        cls, model: TreeEstimator, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
     ) -> StreamedSet:
         """Survey and code the data."""
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
@@ -119,7 +121,7 @@ class StreamedSet:
         max_bins = MAX_COARSE if model.max_bins is None else int(model.max_bins)
         roles = Roles(target, classifies, groups, sample_weight, _class_weight(model))
         rows = stream.prepare(roles, max_bins, folds, model.n_jobs)
-        coding: Coding = rows.coding
+        coding = rows.coding
         rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv={folds.n_folds} folds exceed the {coding.n_rows} rows; use a smaller cv")
@@ -153,7 +155,7 @@ class StreamedSet:
     def _class_counts(self) -> NDArray[np.int64]:
         """Training rows of each task, by class."""
         n_folds = self.folds.n_folds
-        held_out: NDArray[np.int64] = self.rows.run(
+        held_out = self.rows.run(
             _FoldSizePass(name="fold sizes", n_folds=n_folds, n_classes=self.coding.n_classes)
         )
         whole = held_out.sum(axis=0)
@@ -188,7 +190,7 @@ class StreamedSet:
         grown = self._grow(rows, grids, of_task, suffix=f".{task}")
         return Forest(grown.packed.only(task), grown.work)
 
-    def _grow(self, rows: Any, grids: Grids | None, limits: tuple[Limits, ...], suffix: str = "") -> Forest:
+    def _grow(self, rows: Rows, grids: Grids | None, limits: tuple[Limits, ...], suffix: str = "") -> Forest:
         """Grow the tasks; leaf values that are not counts need one more pass."""
         model = self.model
         growth = growth_of(model)
@@ -278,9 +280,9 @@ def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRul
     return FoldRule(0 if cv is None else int(cv), stratified, grouped, seed, in_order)
 
 
-def _class_weight(model: TreeEstimator) -> Any:
+def _class_weight(model: TreeEstimator) -> str | tuple[tuple[Any, float], ...] | None:
     """Return the class weights for :class:`Roles`: "balanced", or pairs of class and weight."""
-    weights = getattr(model, "class_weight", None)
+    weights: str | dict[Any, float] | None = getattr(model, "class_weight", None)
     if weights is None or weights == "balanced":
         return weights
     if not isinstance(weights, dict):

@@ -48,11 +48,6 @@ if TYPE_CHECKING:
     from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
 
 
-def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
-    """Whether a tree may depend on classes that do not occur in its training rows."""
-    return target.n_classes > 2 and growth.splits == "binary" and "nominal" in table.kinds
-
-
 def grow_own_classes(
     table: Table, target: Target, tasks: Tasks, growth: Growth, *, n_jobs: int | None
 ) -> Forest:
@@ -60,7 +55,7 @@ def grow_own_classes(
 
     The number of classes affects only which subsets of categories are tried (docs/semantics.md).
     """
-    if not classes_matter(table, target, growth):
+    if target.n_classes <= 2 or growth.splits != "binary" or "nominal" not in table.kinds:
         return grow(table, target, tasks, growth, n_jobs=n_jobs)
     trained, classes = trained_classes(tasks.masks, tasks.n_tasks, target)
     if trained.all() and len(classes) == target.n_classes:
@@ -135,15 +130,7 @@ def train(
     sample_weight: ColumnLike = None,
     groups: ColumnLike = None,
 ) -> Fit:
-    """Grow, prune and validate the trees of a tree estimator.
-
-    Parameters
-    ----------
-    model : TreeClassifier or TreeRegressor
-        The estimator; its attributes for the columns of X are set.
-    X, y, sample_weight, groups
-        As for ``fit``, in memory or not.
-    """
+    """Grow, prune and validate the trees of a tree estimator, and set its attributes for the columns of X."""
     check_parameters(model)
     if Stream.takes(X, y):
         return _train_streamed(model, X, y, sample_weight, groups)
@@ -250,10 +237,8 @@ def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
             grow_own_classes(table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=n_jobs)
             for t in range(tasks.n_tasks)
         )
-    elif classes_matter(table, target, growth):
-        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
     else:
-        forest = grow(table, target, tasks, growth, n_jobs=n_jobs)
+        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
     return with_loss(model, forest, data.classes)
 
 

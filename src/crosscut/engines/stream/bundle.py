@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 CODES = 256
 DONE, INNER, COUNTED, GATHERED = range(4)  # role of a bundle in a pass
@@ -129,5 +129,5 @@ def _live(bundles: list[Bundle], wanted: set[int]) -> list[int]:
     return sorted(live)
 
 
-def _starts(counts: Any) -> NDArray[np.int64]:
+def _starts(counts: ArrayLike) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.grid import Grids
     from crosscut.engines.stream.coding import Coding
-    from crosscut.engines.stream.passes import Pass
+    from crosscut.engines.stream.passes import Pass, Sums
     from crosscut.tasks.fold_rule import FoldRule
     from crosscut.tasks.growth import Growth, Limits
 
@@ -40,7 +40,7 @@ _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits
 class Rows(Protocol):
     """A source of coded rows: a stream of batches or the partitions of a cluster."""
 
-    def run(self, one_pass: Pass[Any]) -> Any:
+    def run(self, one_pass: Pass[Sums]) -> Sums:
         """Return the sums of a pass over all rows."""
 
 
@@ -156,8 +156,7 @@ def _run(
         grids=plan.grids,
         n_jobs=plan.n_jobs,
     )
-    sums: LevelSums = rows.run(one_pass)
-    return sums, offsets.tolist(), ranges
+    return rows.run(one_pass), offsets.tolist(), ranges
 
 
 def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) -> list[Any]:
