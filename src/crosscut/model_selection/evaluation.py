@@ -59,8 +59,8 @@ class CandidateTrees:
         splits: Splits,
     ) -> CandidateTrees:
         """Grow the trees of all candidates on all training sets."""
-        start, weight = time.perf_counter(), weight_name(call.estimator)
-        step_params = {name: value for name, value in call.routed.estimator.fit.items() if name != weight}
+        start, fit_params = time.perf_counter(), call.routed.estimator.fit
+        step_params = {k: value for k, value in fit_params.items() if k != weight_name(call.estimator)}
         tree = tree_of(call.estimator)
         views = [Transformed(each, tree, call.examples, splits, step_params) for each in steps]
         by_setting: dict[tuple[int, Setting], LargestTrees] = {}

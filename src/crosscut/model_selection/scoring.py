@@ -144,7 +144,8 @@ class PartScores:
         if not self.quick:
             return {}
         candidate = self.trees.candidates[c]
-        key, largest = (candidate.steps, candidate.setting), self.trees.largest(candidate)
+        key = candidate.steps, candidate.setting
+        largest = self.trees.by_setting[key]
         scores: dict[str, list[float]] = {}
         for name, (sign, metric) in self.quick.items():
             if self.examples.classes is None:
@@ -162,7 +163,8 @@ class PartScores:
     def _one_by_one(self, c: int, names: list[str]) -> list[Any]:
         """Return the scores of scikit-learn's scorers of these names on each split."""
         candidate = self.trees.candidates[c]
-        key, largest = (candidate.steps, candidate.setting), self.trees.largest(candidate)
+        key = candidate.steps, candidate.setting
+        largest = self.trees.by_setting[key]
         scorer = self.scorer
         if self.multi:
             some = {name: self.scorers[name] for name in names}

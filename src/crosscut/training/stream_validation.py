@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from crosscut.data.threads import n_threads
-from crosscut.engines.stream.passes import Pass, Sums, code_matrix
+from crosscut.engines.stream.passes import HeldOutPass, by_fold
 from crosscut.forest.held_out_losses import Prunings, table_from
 from crosscut.forest.predict import HeldOut
 from crosscut.statistics.intervals import LossSums
@@ -18,9 +17,10 @@ from crosscut.statistics.validation import TreeValidation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.engines.stream.coding import Batch, Coding
+    from crosscut.engines.stream.coding import Batch
     from crosscut.engines.stream.level_wise import Rows
-    from crosscut.forest.forest import Forest, Packed
+    from crosscut.engines.stream.passes import Pass, Sums
+    from crosscut.forest.forest import Forest
     from crosscut.forest.held_out_losses import Losses
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.forest.smaller_trees import Measure
@@ -30,21 +30,6 @@ if TYPE_CHECKING:
 Sum = TypeVar("Sum", "Losses", "LossSums")
 
 
-@dataclass(kw_only=True)
-class HeldOutPass(Pass[Sums]):
-    """A pass that finds the leaf of each row in the tree that holds it out."""
-
-    coded: Packed  # the trees, with codes as thresholds
-    coding: Coding
-    n_folds: int
-
-    def held_out(self, batch: Batch) -> HeldOut:
-        """Return the leaves of a batch, fold by fold."""
-        order, row_start = _by_fold(batch.fold, self.n_folds)
-        x = code_matrix(self.coding, batch.codes)
-        return HeldOut(order, row_start, self.coded.core.apply(x, order, row_start, n_threads(self.n_jobs)))
-
-
 class _RowPass(HeldOutPass["RowsOfBatches"]):
     """Collect leaf, target, fold, weight and group of each row, by the first row of its batch."""
 
@@ -52,9 +37,9 @@ class _RowPass(HeldOutPass["RowsOfBatches"]):
         return {}
 
     def add(self, sums: RowsOfBatches, batch: Batch) -> None:
-        held_out = self.held_out(batch)
-        leaf = np.empty_like(held_out.leaf)
-        leaf[held_out.rows] = held_out.leaf
+        order, _, reached = self.held_out(batch)
+        leaf = np.empty_like(reached)
+        leaf[order] = reached
         sums[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight, batch.keys)
 
     def merge(self, sums: RowsOfBatches, others: RowsOfBatches) -> RowsOfBatches:
@@ -81,7 +66,9 @@ class _PruningPass(_SumPass["Losses"]):
     against: int | None
 
     def add(self, sums: list[Losses], batch: Batch) -> None:
-        losses = self.prunings.losses(self.held_out(batch), batch.target, batch.weight, against=self.against)
+        losses = self.prunings.losses(
+            HeldOut(*self.held_out(batch)), batch.target, batch.weight, against=self.against
+        )
         sums[:] = self.merge(sums, [losses])
 
 
@@ -94,10 +81,8 @@ class LossPass(_SumPass["LossSums"]):
 
     def add(self, sums: list[LossSums], batch: Batch) -> None:
         """Add the losses of a batch, without weights and with weights if there are any."""
-        held_out = self.held_out(batch)
-        predicted = np.empty(batch.n_rows, self.predictions.dtype)
-        predicted[held_out.rows] = self.predictions[held_out.node(self.coded)]
-        centred, (heaviest, largest) = None, self.units
+        predicted, centred = self.predictions[self.nodes(batch)], None
+        heaviest, largest = self.units
         if self.coding.classes is None:
             loss = np.ldexp(batch.target - predicted, -largest) ** 2
             centred = np.ldexp(batch.target - self.coded.value[0, 0], -largest)
@@ -144,7 +129,7 @@ class StreamValidation(TreeValidation):
     @cached_property
     def held_out(self) -> HeldOut:  # type: ignore[override]
         """Leaves of the held-out rows: 13 bytes per row, plus 8 each for weights and groups."""
-        order, row_start = _by_fold(self._column(2), self._trees["n_folds"])
+        order, row_start = by_fold(self._column(2), self._trees["n_folds"])
         return HeldOut(order, row_start, self._column(0)[order])
 
     @property
@@ -186,9 +171,3 @@ class StreamValidation(TreeValidation):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_rows": None}
-
-
-def _by_fold(fold: NDArray[np.uint8], n_folds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows sorted by the task that holds them out, and the offsets of the tasks."""
-    row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(fold, minlength=n_folds))])
-    return np.argsort(fold, kind="stable"), row_start.astype(np.int64)

@@ -172,3 +172,31 @@ def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]
         if coding.has_missing[f] or not n:
             x[codes[f] == n, f] = np.nan
     return x
+
+
+@dataclass(kw_only=True)
+class HeldOutPass(Pass[Sums]):
+    """A pass that finds the leaf of each row in the tree that holds it out."""
+
+    coded: Packed  # the trees, with codes as thresholds
+    coding: Coding
+    n_folds: int
+
+    def held_out(self, batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """Return the rows of a batch fold by fold, the offsets of the tasks, and the rows' leaves."""
+        order, row_start = by_fold(batch.fold, self.n_folds)
+        x = code_matrix(self.coding, batch.codes)
+        return order, row_start, self.coded.core.apply(x, order, row_start, n_threads(self.n_jobs))
+
+    def nodes(self, batch: Batch) -> NDArray[np.int64]:
+        """Return the leaf of each row in the tree that holds it out, numbered over all trees."""
+        order, row_start, leaf = self.held_out(batch)
+        node = np.empty(batch.n_rows, np.int64)
+        node[order] = np.repeat(self.coded.node_start[:-1], np.diff(row_start)) + leaf
+        return node
+
+
+def by_fold(fold: NDArray[np.uint8], n_folds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows sorted by the task that holds them out, and the offsets of the tasks."""
+    row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(fold, minlength=n_folds))])
+    return np.argsort(fold, kind="stable"), row_start.astype(np.int64)
