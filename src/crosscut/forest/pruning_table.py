@@ -191,14 +191,8 @@ def pessimistic(forest: Forest, confidence: float = 0.25) -> Forest:
     """Prune every tree like C4.5 (Quinlan 1993): replace subtrees that do not lower the estimated error.
 
     The estimated errors of a leaf are the observed errors plus `additional_errors`. Each tree uses only its
-    own training rows, so held-out rows stay unseen.
-
-    Parameters
-    ----------
-    forest : Forest
-        Classification trees.
-    confidence : float
-        C4.5's -c option; lower values give smaller trees.
+    own training rows, so held-out rows stay unseen. ``confidence`` is C4.5's option -c; lower values give
+    smaller trees.
     """
     packed = forest.packed
     _, wrong = node_losses(packed, packed.value.shape[1])

@@ -42,16 +42,8 @@ def bits_of(truth: NDArray[np.bool_]) -> int:
 class Rows(ABC):
     """Rows with a class and a weight, and sums over sets of rows.
 
-    Parameters
-    ----------
-    codes : int32 array (rows,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    weights : float64 array (rows,), optional
-        Weights of the rows. They are stored as multiples of 2**-exponent, so that their sums are exact.
-    exponent : int, optional
-        Exponent of this grid; by default computed from all rows.
+    Weights are stored as multiples of 2**-exponent, so that their sums are exact. By default this exponent is
+    computed from all rows.
     """
 
     def __init__(
@@ -160,17 +152,7 @@ class Rows(ABC):
 
 
 class TableRows(Rows):
-    """The rows of a table, and the rows that satisfy conditions, computed once per rule.
-
-    Parameters
-    ----------
-    table : Table
-        The columns.
-    target : Target
-        Class codes and weights.
-    exponent : int, optional
-        Exponent of the grid of weights; by default computed from all rows.
-    """
+    """The rows of a table, and the rows that satisfy conditions, computed once per rule."""
 
     def __init__(self, table: Table, target: Target, exponent: int | None = None) -> None:
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, target.weights, exponent)

@@ -26,59 +26,30 @@ Kind = Literal["ratio", "linear", "foil", "entropy"]
 class Settings:
     """Settings of the search for rules, which are the same for every task.
 
-    Attributes
-    ----------
-    kind : {"ratio", "linear", "foil", "entropy"}
-        Quality of a rule that covers weight n, of which p is of its class: (p + a) / (n + b), p - n a,
-        p (log2(p / n) - log2(P / N)), or minus the entropy of the classes it covers.
-    greedy : bool
-        Add the best condition until the quality stops improving, instead of returning the best rule.
-    width : int
-        Number of rules kept at each length.
-    max_length : int or None
-        Maximum number of conditions per rule.
-    unequal : bool
-        Also allow conditions with ``!=``.
+    The ``kind`` is the quality of a rule that covers weight n, of which p is of its class: "ratio" is
+    (p + a) / (n + b), "linear" is p - n a, "foil" is p (log2(p / n) - log2(P / N)), and "entropy" is minus
+    the entropy of the classes it covers. A greedy search adds the best condition until the quality stops
+    improving, instead of returning the best rule.
     """
 
     kind: Kind = "ratio"
     greedy: bool = False
-    width: int = 1
-    max_length: int | None = None
-    unequal: bool = False
+    width: int = 1  # number of rules kept at each length
+    max_length: int | None = None  # of a rule
+    unequal: bool = False  # whether to allow conditions with !=
 
 
 class Request(NamedTuple):  # a tuple, because one is created for every rule
-    """A request for one rule.
+    """A request for one rule."""
 
-    Attributes
-    ----------
-    rows : int
-        The rows to search, as a bit set.
-    target : int
-        The class of the rule; -1 for the class that fits best.
-    a : tuple of float
-        Constants of the quality, one per class.
-    b : float
-        Constant of the quality.
-    least : float
-        Minimum weight of the rows a rule covers.
-    significance : float
-        Minimum likelihood ratio statistic of a rule; 0 for none.
-    start : tuple
-        Conditions to start from, which the rows already satisfy.
-    done : float
-        Approximate fraction of the learner's work that is done.
-    """
-
-    rows: int
-    target: int
-    a: tuple[float, ...]
-    b: float = 0.0
-    least: float = 1.0
-    significance: float = 0.0
-    start: tuple[Any, ...] = ()
-    done: float = 0.0
+    rows: int  # to search, as a bit set
+    target: int  # the class of the rule; -1 for the class that fits best
+    a: tuple[float, ...]  # constants of the quality, one per class
+    b: float = 0.0  # constant of the quality
+    least: float = 1.0  # minimum weight of the rows a rule covers
+    significance: float = 0.0  # minimum likelihood ratio statistic of a rule; 0 for none
+    start: tuple[Any, ...] = ()  # conditions to start from, which the rows already satisfy
+    done: float = 0.0  # approximate fraction of the learner's work that is done
 
 
 class CoveringRule(NamedTuple):

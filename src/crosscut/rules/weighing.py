@@ -39,15 +39,7 @@ def weighed_alike(
     """Group tasks whose rows have the same weights on the same grid; task 0 is in the first group.
 
     The grid, like balanced class weights, depends on the training rows of a task. Most tasks have the same.
-
-    Parameters
-    ----------
-    trains : sequence of boolean arrays (rows,)
-        The training rows of each task.
-    weights : iterable of float64 arrays (rows,) or None
-        The weights in each task.
-    weighed : callable
-        Returns the rows of a group for their weights and the exponent of their grid.
+    ``weighed`` returns the rows of a group for their weights and the exponent of their grid.
     """
     alike: dict[tuple[bytes, int | None], tuple[Weights, list[int]]] = {}
     for task, (train, of_task) in enumerate(zip(trains, weights, strict=True)):

@@ -95,16 +95,7 @@ def grow_level_wise(
 ) -> State:
     """Grow the trees of all tasks level by level.
 
-    Parameters
-    ----------
-    plan : Plan
-        What to grow.
-    rows : Rows
-        Rows to run passes on.
-    state : State, optional
-        State of an earlier run to continue.
-    save : callable, optional
-        Called with the state after every level.
+    ``state`` continues an earlier run; ``save`` is called with the state after every level.
     """
     n_rows, n_columns = plan.coding.n_rows, len(plan.coding.n_bins)
     all_gathered = n_rows * len(plan.limits) * gathered_bytes(n_columns)
