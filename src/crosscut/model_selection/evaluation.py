@@ -16,7 +16,7 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.smaller_trees import importances
 from crosscut.model_selection.candidates import is_scikit, tree_of
 from crosscut.model_selection.growing import grow_settings
-from crosscut.model_selection.pipelines import Transformed
+from crosscut.model_selection.pipelines import TransformedRows
 from crosscut.model_selection.rows import weight_name
 from crosscut.model_selection.scoring import PartScores
 from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
@@ -46,7 +46,7 @@ class CandidateTrees:
     candidates: list[Candidate]
     splits: Splits
     by_setting: dict[tuple[int, Setting], LargestTrees]
-    views: list[Transformed]  # of a pipeline: the rows transformed by each choice of steps
+    views: list[TransformedRows]  # of a pipeline: the rows transformed by each choice of steps
     seconds: float
 
     @classmethod
@@ -62,7 +62,7 @@ class CandidateTrees:
         start, fit_params = time.perf_counter(), call.routed.estimator.fit
         step_params = {k: value for k, value in fit_params.items() if k != weight_name(call.estimator)}
         tree = tree_of(call.estimator)
-        views = [Transformed(each, tree, call.examples, splits, step_params) for each in steps]
+        views = [TransformedRows(each, tree, call.examples, splits, step_params) for each in steps]
         by_setting: dict[tuple[int, Setting], LargestTrees] = {}
         for k, view in enumerate(views or [None]):
             part = [candidate for candidate in candidates if candidate.steps == k]
@@ -123,7 +123,7 @@ class CandidateTrees:
         if like is None and not is_scikit(tree):
             fit_params = self.call.routed.estimator.fit
             params = _check_method_params(examples.X, params=fit_params, indices=rows)
-            return estimator.fit(*_safe_split(estimator, examples.X, examples.given_y, rows), **params)
+            return estimator.fit(*_safe_split(estimator, examples.X, examples.passed_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
         grown = self.largest(candidate).tree(t, candidate) if trees is None else trees.tree(t)
         names, n_features = _get_feature_names(examples.X), examples.n_features

@@ -64,7 +64,7 @@ def read_estimator(
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class FittedSteps:
     """The steps fitted to one training set, and its transformed rows."""
 
     steps: BaseEstimator  # fitted
@@ -72,7 +72,7 @@ class Prepared:
     names: NDArray[Any] | None  # of the columns
 
 
-class Transformed:
+class TransformedRows:
     """The rows of each split, transformed by a pipeline's steps that are fitted to its training set."""
 
     def __init__(
@@ -92,8 +92,8 @@ class Transformed:
         self.stacks: dict[str, tuple[NDArray[np.float32], list[NDArray[np.int64]]]] = {}
         self.stacked("test")  # so that failing steps fail before trees are grown
 
-    def _prepare(self, rows: NDArray[np.int64]) -> Prepared:
-        X, y = _safe_split(self.steps, self.examples.X, self.examples.given_y, rows)
+    def _prepare(self, rows: NDArray[np.int64]) -> FittedSteps:
+        X, y = _safe_split(self.steps, self.examples.X, self.examples.passed_y, rows)
         params = _check_method_params(self.examples.X, params=self.fit_params, indices=rows)
         steps = clone(self.steps)
         try:
@@ -101,7 +101,7 @@ class Transformed:
             names = _get_feature_names(transformed)
         except Exception as error:  # noqa: BLE001 - scikit-learn reports it
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
-        return Prepared(steps, self._matrix(transformed), names)
+        return FittedSteps(steps, self._matrix(transformed), names)
 
     def _matrix(self, X: TableLike) -> NDArray[np.float32]:
         if issparse(X):

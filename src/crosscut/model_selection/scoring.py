@@ -179,7 +179,7 @@ class PartScores:
             params = _check_method_params(examples.X, params=self.score_params, indices=rows)
             if ends is None:
                 estimator = self.trees.fitted(c, s, like=real, trees=trees)
-                X, y = _safe_split(estimator, examples.X, examples.given_y, rows, splits.train[s])
+                X, y = _safe_split(estimator, examples.X, examples.passed_y, rows, splits.train[s])
             else:
                 estimator, X, y = self._stand_in(largest, ends[s], s), np.arange(len(rows)), examples.y[rows]
             scores.append(_score(estimator, X, y, scorer, params, self.error_score))

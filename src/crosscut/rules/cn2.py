@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from crosscut.rules.search import CoveringRule, Request
 
 if TYPE_CHECKING:
-    from crosscut.rules.search import Learner, Searcher
+    from crosscut.rules.examples import Rows
+    from crosscut.rules.search import Learner
 
 Measure = Literal["laplace", "m_estimate", "wracc", "entropy"]
 
@@ -26,7 +27,7 @@ class Quality:
 class Covering:
     """Learns the rules of a task; each is learnt from rows that no earlier rule covers."""
 
-    examples: Searcher  # the rows, and the search for rules
+    examples: Rows
     train: int  # the task's training rows
     quality: Quality  # of a rule
     min_rows: float  # minimum number of rows that a rule covers, in units of weight

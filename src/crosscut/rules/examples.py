@@ -40,7 +40,7 @@ def bits_of(truth: NDArray[np.bool_]) -> int:
 
 
 class Rows(ABC):
-    """Rows with a class and a weight, and sums over sets of rows.
+    """Rows of a table or examples of a database, with a class and a weight; the search for rules about them.
 
     Weights are stored as multiples of 2**-exponent, so that their sums are exact. By default this exponent is
     computed from all rows.
@@ -96,6 +96,21 @@ class Rows(ABC):
         copies = weights / least
         whole = np.abs(copies - np.rint(copies)).max() <= SAME * copies.max()
         return least if whole else float(weights.sum()) / len(weights)
+
+    @abstractmethod
+    def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
+        """Return the conditions to add to the start of each request; none if nothing improves it.
+
+        All requests are answered in shared passes over the rows.
+        """
+
+    @abstractmethod
+    def truth(self, conditions: Sequence[Any]) -> int:
+        """Return the rows that satisfy all conditions."""
+
+    @abstractmethod
+    def n_conditions(self, rows: int) -> int:
+        """Return the number of possible conditions on some rows."""
 
     @property
     @abstractmethod

@@ -10,13 +10,15 @@ import numpy as np
 from crosscut.rules.cn2 import Covering, Measure, Quality
 from crosscut.rules.ripper import Ripper
 from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
-from crosscut.rules.search import Kind, Searcher, Settings, learn_together
+from crosscut.rules.search import Kind, Settings, learn_together
 from crosscut.training.parameters import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sklearn.base import BaseEstimator
+
+    from crosscut.rules.examples import Rows
 
 Strategy = Literal["cn2", "ripper"]
 KINDS: dict[Measure, Kind] = {
@@ -89,7 +91,7 @@ class Learning:
         kind = KINDS[self.quality.measure]
         return Settings(kind, False, self.width, self.max_length, True)
 
-    def rule_sets(self, examples: Searcher, tasks: Sequence[int]) -> tuple[RuleSet, ...]:
+    def rule_sets(self, examples: Rows, tasks: Sequence[int]) -> tuple[RuleSet, ...]:
         """Learn the rule set of each task, whose training rows are a bit set."""
         if self.strategy == "cn2" and not self.ordered:
             return self._learn_unordered(examples, tasks)
@@ -104,10 +106,10 @@ class Learning:
         learnt = learn_together(learners, examples, self.settings)
         return tuple(decision_list(examples, task, rules) for task, rules in zip(tasks, learnt, strict=True))
 
-    def _covering(self, examples: Searcher, task: int) -> Covering:
+    def _covering(self, examples: Rows, task: int) -> Covering:
         return Covering(examples, task, self.quality, self.min_rows, self.level)
 
-    def _learn_unordered(self, examples: Searcher, tasks: Sequence[int]) -> tuple[RuleSet, ...]:
+    def _learn_unordered(self, examples: Rows, tasks: Sequence[int]) -> tuple[RuleSet, ...]:
         """Learn the rules of all tasks and classes together, because they are independent."""
         coverings = [self._covering(examples, task) for task in tasks]
         learners = [covering.unordered(k) for covering in coverings for k in range(examples.n_classes)]

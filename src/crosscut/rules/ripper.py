@@ -15,7 +15,8 @@ from crosscut.rules.search import CoveringRule, Request
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crosscut.rules.search import Learner, Searcher
+    from crosscut.rules.examples import Rows
+    from crosscut.rules.search import Learner
 
 REDUNDANCY = 0.5  # conditions are not independent, so only half of their bits count
 
@@ -74,7 +75,7 @@ SLACK = 64.0  # growing stops at this many bits above the shortest rule set so f
 class Ripper:
     """Learns the rules of a task."""
 
-    examples: Searcher  # the rows, and the search for rules
+    examples: Rows
     train: int  # the task's training rows
     grow_parts: list[int]  # rows to grow rules on: in the first pass, and in each optimisation pass
     min_rows: float  # minimum number of rows a rule covers, in units of weight

@@ -9,15 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from crosscut.engines.progress import watcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from crosscut.rules.examples import Rows
 
 Kind = Literal["ratio", "linear", "foil", "entropy"]
 
@@ -62,44 +61,8 @@ class CoveringRule(NamedTuple):
 Learner = Generator[Request, tuple[Any, ...], list[CoveringRule]]
 
 
-class Searcher(Protocol):
-    """Searches for rules about tables or relational examples."""
-
-    n_classes: int
-    exponent: int
-    of_class: list[int]
-    weighted: int
-
-    def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
-        """Return the conditions to add to the start of each request; none if nothing improves it."""
-
-    def truth(self, conditions: Sequence[Any]) -> int:
-        """Return the rows that satisfy all conditions."""
-
-    def total(self, rows: int) -> float:
-        """Return the weight of a set of rows."""
-
-    def unit(self, rows: int) -> float:
-        """Return the weight that counts as one row among a task's training rows."""
-
-    def shown_totals(self, rows: int) -> tuple[float, ...]:
-        """Return the weight of each class in a set of rows, in the user's unit."""
-
-    def grow_parts(self, tasks: Sequence[int], seed: int, n: int) -> list[list[int]]:
-        """Draw about two thirds of the training rows of each task, ``n`` times."""
-
-    def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return a matrix (sets, rows) that says whether each row is in each set."""
-
-    def class_totals(self, rows: int) -> tuple[float, ...]:
-        """Return the weight of each class in a set of rows."""
-
-    def n_conditions(self, rows: int) -> int:
-        """Return the number of possible conditions on some rows."""
-
-
 def learn_together(
-    learners: Sequence[Learner], examples: Searcher, settings: Settings
+    learners: Sequence[Learner], examples: Rows, settings: Settings
 ) -> list[list[CoveringRule]]:
     """Run learners together: their requests are answered in shared passes over the rows.
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from crosscut.engines.progress import watching_part
-from crosscut.rules.examples import bits_of, grid_exponent
-from crosscut.rules.search import Searcher
+from crosscut.rules.examples import Rows, bits_of, grid_exponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.float64] | None
 
-Some = TypeVar("Some", bound=Searcher)
+Some = TypeVar("Some", bound=Rows)
 
 
 class Group(NamedTuple, Generic[Some]):

@@ -50,12 +50,12 @@ def sklearn_parameters(model: TreeEstimator) -> dict[str, Any]:
 
 def limits_of(model: TreeEstimator, n_rows: int) -> Limits:
     """Return the limits of a task with ``n_rows`` training rows; fractions become numbers of rows."""
-    return given_limits(model).of_rows(n_rows)
+    return limits_as_passed(model).of_rows(n_rows)
 
 
 def has_fractions(model: TreeEstimator) -> bool:
     """Whether limits depend on a task's number of rows."""
-    return given_limits(model).has_fractions
+    return limits_as_passed(model).has_fractions
 
 
 def measure_of(model: TreeEstimator) -> Measure:
@@ -84,7 +84,7 @@ def cost_matrix(model: TreeEstimator, classes: NDArray[Any] | None) -> NDArray[n
     return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
 
 
-def given_limits(model: TreeEstimator) -> Limits:
+def limits_as_passed(model: TreeEstimator) -> Limits:
     """Return the limits as given, possibly as fractions of the rows."""
     split, leaf = (
         count if isinstance(count, float) else int(count)

@@ -25,9 +25,9 @@ from crosscut.training.fit import Fit
 from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
-    given_limits,
     growth_of,
     has_fractions,
+    limits_as_passed,
     limits_of,
     measure_of,
 )
@@ -136,7 +136,10 @@ def train(
         return _train_streamed(model, X, y, sample_weight, groups)
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
-    grown = grow_trees(model, data, tasks)
+    return _pruned_fit(model, data, tasks, grow_trees(model, data, tasks))
+
+
+def _pruned_fit(model: TreeEstimator, data: TrainingSet, tasks: Tasks, grown: Forest) -> Fit:
     evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
     fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else evaluate)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
@@ -164,9 +167,9 @@ def train_together(
         by_growth.setdefault(growth_of(model), []).append(model)
     for same in by_growth.values():
         if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
-            grown = [grow_trees(model, data, limited(model, tasks)) for model in same]
+            grown = [grow_trees(model, data, with_limits_of(model, tasks)) for model in same]
         else:
-            crossed = tasks.with_limits([given_limits(model) for model in same])
+            crossed = tasks.with_limits([limits_as_passed(model) for model in same])
             every = grow_own_classes(
                 data.table, data.target, crossed, growth_of(same[0]), n_jobs=first.n_jobs
             )
@@ -177,9 +180,7 @@ def train_together(
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(first, name):
                     setattr(model, name, getattr(first, name))
-            evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
-            fit = _fit(model, data, forest, None if tasks.n_tasks == 1 else evaluate)
-            model.fit_ = with_scores(model, fit, partial(held_out_rows, data, tasks))
+            model.fit_ = _pruned_fit(model, data, tasks, forest)
 
 
 def _train_streamed(
@@ -203,7 +204,7 @@ def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
 
 def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    limits = None if has_fractions(model) else given_limits(model)
+    limits = None if has_fractions(model) else limits_as_passed(model)
     tasks = Tasks.of_target(
         model.cv,
         data.target,
@@ -214,10 +215,10 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
         limits=limits,
         n_jobs=model.n_jobs,
     )
-    return limited(model, tasks) if limits is None else tasks
+    return with_limits_of(model, tasks) if limits is None else tasks
 
 
-def limited(model: TreeEstimator, tasks: Tasks) -> Tasks:
+def with_limits_of(model: TreeEstimator, tasks: Tasks) -> Tasks:
     """Return the tasks with the limits of an estimator; fractions refer to the rows of each task."""
     if not has_fractions(model):
         return replace(tasks, limits=(limits_of(model, tasks.n_rows),))

@@ -17,7 +17,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.memory import check_memory
-from crosscut.engines.stream.branching import branch_off, share_out
+from crosscut.engines.stream.branching import plan_passes, split_bundle
 from crosscut.engines.stream.bundle import Bundle, Unit, flat_bundles
 from crosscut.engines.stream.gather import gathered_bytes, grow_gathered
 from crosscut.engines.stream.growing_tree import GrowingTree
@@ -107,7 +107,7 @@ def grow_level_wise(
         choices: dict[int, list[Any]] = {}
         n_rows = sum(state.bundles[b].n_rows for b in state.frontier)
         level = {"bundles": len(state.frontier), "rows": n_rows, "passes": 0}
-        for units, gathered in share_out(plan, state):
+        for units, gathered in plan_passes(plan, state):
             level["passes"] += 1
             name = f"level {len(state.work)}" + (f", part {level['passes']}" if level["passes"] > 1 else "")
             sums, offsets, ranges = _run(plan, state, rows, name=name, units=units, gathered=gathered)
@@ -122,7 +122,7 @@ def grow_level_wise(
         state.frontier = []
         for b in frontier:
             if b in choices:
-                branch_off(plan, state, b, choices.pop(b))
+                split_bundle(plan, state, b, choices.pop(b))
         state.work.append(level | {"seconds": time.perf_counter() - begin})
         if save is not None:
             save(state)
