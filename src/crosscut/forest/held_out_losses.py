@@ -248,9 +248,9 @@ class Prunings:
         """Return the table from the losses of all rows and their products with those of the best pruning."""
         n_rows, weight, best = losses.n_rows, losses.weight, lowest(losses.total)
         mean, squares, crossed = (each / weight for each in (losses.total, losses.squares, products.total))
-        apart = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
-        apart[best] = 0.0
-        spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, apart))
+        differences = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
+        differences[best] = 0.0
+        spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, differences))
         return PruningTable(
             alpha=self.alpha,
             n_leaves=self.n_leaves,
