@@ -93,7 +93,7 @@ def bootstrap_error(
     model = without_folds(tree)
     data = TrainingSet.read(model, X, y, sample_weight)
     n_rows, target = data.n_rows, data.target
-    limits = limits_of(model, n_rows)
+    limits = limits_of(model).of_rows(n_rows)
     tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=limits, final=True)
     forest = prune_each(model, grow_trees(model, data, tasks))
     cv = validate(data, tasks, forest)

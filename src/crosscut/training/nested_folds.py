@@ -28,8 +28,8 @@ from crosscut.forest.forest import Forest
 from crosscut.statistics.intervals import LossSums, interval_about, value_of
 from crosscut.statistics.measures import kind_of, row_losses
 from crosscut.tasks import Tasks
-from crosscut.training.parameters import measure_of
-from crosscut.training.train import grow_trees, prune_each, pruned_by, validate, with_limits_of
+from crosscut.training.parameters import limits_of, measure_of
+from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def nested_losses(
     """
     n_folds, chosen = int(fold.max()) + 1, model.prune in {"best", "1se"}
     sets = [out for size in range(1, 4 if chosen else 3) for out in combinations(range(n_folds), size)]
-    tasks = with_limits_of(model, Tasks.leaving_out(fold, sets))
+    tasks = Tasks.leaving_out(fold, sets).with_limits([limits_of(model)])
     forest = prune_each(model, grow_trees(model, data, tasks))
     evaluated = [out for out in sets if len(out) < 3]
     if chosen:

@@ -22,7 +22,7 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, has_fractions, is_integer, limits_of, measure_of
+from crosscut.training.parameters import growth_of, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -147,9 +147,9 @@ class StreamedSet:
     def limits(self) -> tuple[Limits, ...]:
         """Return the limits of each task; fractions become numbers of rows."""
         sizes = [self.coding.n_rows] * (self.folds.n_folds + 1)
-        if has_fractions(self.model):
+        if limits_of(self.model).has_fractions:
             sizes = self._class_counts.sum(axis=1).tolist()
-        return tuple(limits_of(self.model, size) for size in sizes)
+        return tuple(limits_of(self.model).of_rows(size) for size in sizes)
 
     @cached_property
     def _class_counts(self) -> NDArray[np.int64]:

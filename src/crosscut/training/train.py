@@ -26,8 +26,6 @@ from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
     growth_of,
-    has_fractions,
-    limits_as_passed,
     limits_of,
     measure_of,
 )
@@ -167,9 +165,9 @@ def train_together(
         by_growth.setdefault(growth_of(model), []).append(model)
     for same in by_growth.values():
         if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
-            grown = [grow_trees(model, data, with_limits_of(model, tasks)) for model in same]
+            grown = [grow_trees(model, data, tasks.with_limits([limits_of(model)])) for model in same]
         else:
-            crossed = tasks.with_limits([limits_as_passed(model) for model in same])
+            crossed = tasks.with_limits([limits_of(model) for model in same])
             every = grow_own_classes(
                 data.table, data.target, crossed, growth_of(same[0]), n_jobs=first.n_jobs
             )
@@ -204,7 +202,7 @@ def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
 
 def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    limits = None if has_fractions(model) else limits_as_passed(model)
+    limits = limits_of(model)
     tasks = Tasks.of_target(
         model.cv,
         data.target,
@@ -212,18 +210,10 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
         X=data.X,
         groups=groups,
         random_state=model.random_state,
-        limits=limits,
+        limits=None if limits.has_fractions else limits,
         n_jobs=model.n_jobs,
     )
-    return with_limits_of(model, tasks) if limits is None else tasks
-
-
-def with_limits_of(model: TreeEstimator, tasks: Tasks) -> Tasks:
-    """Return the tasks with the limits of an estimator; fractions refer to the rows of each task."""
-    if not has_fractions(model):
-        return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
-    sizes = [tasks.n_train_rows(task) for task in range(tasks.n_tasks)]
-    return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
+    return tasks.with_limits([limits]) if limits.has_fractions else tasks
 
 
 def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
