@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import crosscut
 from crosscut.model_selection.metrics import OF_NUMBERS, Segments, quick_metric
-from crosscut.model_selection.scoring import Scoring
+from crosscut.model_selection.scoring import PartScores
 
 from .tie_free import make_data, tie_free_data
 
@@ -48,7 +48,7 @@ def test_classes(n_classes, names, weighted, monkeypatch):
     grid = {"max_depth": [1, 2, 3, None], "ccp_alpha": [0.0, 0.01]}
     expected = scikit.GridSearchCV(estimator, grid, **options).fit(X, y, **fit).cv_results_
     with monkeypatch.context() as patch:
-        patch.setattr(Scoring, "_one_by_one", None)  # nothing is scored split by split
+        patch.setattr(PartScores, "_one_by_one", None)  # nothing is scored split by split
         found = crosscut.GridSearchCV(estimator, grid, **options).fit(X, y, **fit).cv_results_
     for name in names:
         for part in ("test", "train"):

@@ -49,14 +49,10 @@ def grow(
 
     Parameters
     ----------
-    table : Table
-        The values of the rows.
-    target : Target
-        Target and weights of the rows.
-    tasks : Tasks
-        The trees to grow.
-    growth : Growth
-        Kind of tests and the split criterion.
+    table, target : Table, Target
+        The rows.
+    tasks, growth : Tasks, Growth
+        The trees to grow, and how.
     n_jobs : int, optional
         Number of threads; all cores if None. The trees do not depend on it.
     progress : callable, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
 
     from crosscut.forest.forest import Forest
     from crosscut.typing import ColumnLike, Seed, TableLike
-
-
-def _classifies(model: BaggedTrees) -> bool:
-    return bool(is_classifier(model))
-
-
-def _regresses(model: BaggedTrees) -> bool:
-    return not is_classifier(model)
 
 
 class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
@@ -118,7 +110,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             n_rows,
             size=max(1, round(self.max_samples * n_rows)),
             random_state=int(check_random_state(self.random_state).randint(2**31)),
-            limits=limits_of(model, n_rows),
+            limits=limits_of(model).of_rows(n_rows),
         )
         grown = grow_trees(model, data, tasks)
         forest = prune_each(model, grown)
@@ -199,7 +191,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             return values[:, 0]
         return np.asarray(self.classes_[self._codes(values)])
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(is_classifier)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """Return the class probabilities of each row of X, averaged over all trees.
 
@@ -210,7 +202,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """
         return self._values(X)
 
-    @available_if(_regresses)  # type: ignore[untyped-decorator]
+    @available_if(is_regressor)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
         """Return a prediction interval for each row.
 
@@ -233,7 +225,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         value, nodes = self._reached(X)
         return bagged_intervals(out_of_bag, value[nodes, 0], level)
 
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    @available_if(is_classifier)  # type: ignore[untyped-decorator]
     def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
         """Return the prediction set of each row: the classes that cannot be ruled out.
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from crosscut.forest.forest import Packed
     from crosscut.typing import ColumnLike, TableLike
 
 
@@ -94,18 +93,19 @@ def bootstrap_error(
     model = without_folds(tree)
     data = TrainingSet.read(model, X, y, sample_weight)
     n_rows, target = data.n_rows, data.target
-    limits = limits_of(model, n_rows)
+    limits = limits_of(model).of_rows(n_rows)
     tasks = Tasks.bootstrap(n_trees, n_rows, random_state=random_state, limits=limits, final=True)
     forest = prune_each(model, grow_trees(model, data, tasks))
     cv = validate(data, tasks, forest)
-    prediction = _node_predictions(forest.packed, target.n_classes)
+    packed = forest.packed
+    prediction = decisions(packed.value, packed.loss) if target.n_classes else packed.value[:, 0]
     loss = _loss(target.values[cv.rows], cv.decided, target.n_classes)
     times = cv.times_held_out
     seen = times > 0
     if not seen.any():
         raise ValueError(f"n_trees={n_trees}: every row is in every bootstrap sample; use more trees")
     of_row = np.bincount(cv.rows, loss, minlength=n_rows)[seen] / times[seen]
-    predicted = prediction[apply(forest.packed.only(0), data.matrix)[0]]
+    predicted = prediction[apply(packed.only(0), data.matrix)[0]]
     training = float(_loss(target.values, predicted, target.n_classes).mean())
     return _combine(
         training, float(of_row.mean()), _no_information(target.values, predicted, target.n_classes), n_trees
@@ -122,10 +122,6 @@ def _combine(training: float, left_out: float, no_information: float, n_trees: i
     return BootstrapError(
         training, left_out, no_information, overfitting, error_632, error_632 + more, n_trees
     )
-
-
-def _node_predictions(packed: Packed, n_classes: int) -> NDArray[Any]:
-    return decisions(packed.value, packed.loss) if n_classes else packed.value[:, 0]
 
 
 def _loss(y: NDArray[Any], prediction: NDArray[Any], n_classes: int) -> NDArray[np.float64]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+    from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
     from crosscut.forest.cost import CostReport
@@ -149,7 +150,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         """
         return self._leaves(X).astype(np.int64)
 
-    def decision_path(self, X: TableLike) -> Any:
+    def decision_path(self, X: TableLike) -> csr_matrix:
         """Return a sparse indicator matrix (rows, nodes) of the nodes that each row of X visits.
 
         Parameters
@@ -334,7 +335,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             starts = validation.row_start
             tests = [validation.rows[starts[t] : starts[t + 1]] for t in range(1, len(fit.forest))]
             splits = [(np.setdiff1d(np.arange(data.n_rows), rows), rows) for rows in tests]
-            tasks = Tasks.from_splits(splits, data.n_rows, limits=limits_of(self, data.n_rows))
+            tasks = Tasks.from_splits(splits, data.n_rows, limits=limits_of(self).of_rows(data.n_rows))
             measured = self._processor_time(data, [tasks.take([t]) for t in range(len(tasks))])
             measured /= self._processor_time(data, [tasks])
         return cost_report(fit.grown, self.n_features_in_, measured)

@@ -104,7 +104,7 @@ def drop_importance(
         groups,
         X=data.X,
         classifier=bool(data.target.n_classes),
-        limits=limits_of(model, data.n_rows),
+        limits=limits_of(model).of_rows(data.n_rows),
         final=False,
     ).dropping_features(n_columns)
     forest = prune_each(model, grow_trees(model, data, tasks))

@@ -18,19 +18,9 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Forest
 
 
-def time_actual(a: float, t_e: float, t_p: float, N: float) -> float:
-    """Time to refine one node of the tree from all examples: N (a t_e + t_p)."""
-    return N * (a * t_e + t_p)
-
-
-def time_folds(a: float, t_e: float, t_p: float, N: float, n: int) -> float:
-    """Time to refine that node for the n folds one after the other: (n - 1) N (a t_e + t_p)."""
-    return (n - 1) * N * (a * t_e + t_p)
-
-
 def time_serial(a: float, t_e: float, t_p: float, N: float, n: int) -> float:
-    """Time to refine that node for the tree from all examples and the n folds: n N (a t_e + t_p)."""
-    return time_actual(a, t_e, t_p, N) + time_folds(a, t_e, t_p, N, n)
+    """Time to refine one node of the tree from all examples and of the n folds: n N (a t_e + t_p)."""
+    return n * N * (a * t_e + t_p)
 
 
 def time_parallel(a: float, t_e: float, t_p: float, N: float, f: float) -> float:
@@ -66,18 +56,8 @@ def predicted_speedup(
 
     Section 3.2.1 with the node times of section 2.3. The statistics of a level are computed once per
     different test of the level above, f(i-1) times. Its examples are sorted f(i) times: T_parallel = sum over
-    levels of N_i (f(i-1) a t_e + f(i) t_p).
-
-    Parameters
-    ----------
-    a, t_e, t_p
-        Number of tests, time per statistic update, time per example sorted.
-    f
-        f(1), f(2), ...: different tests on each level; at most n are counted.
-    n
-        Number of folds; a tree from all examples is grown as well.
-    rows
-        N_1, N_2, ...: examples that one tree refines on each level; by default the same on all.
+    levels of N_i (f(i-1) a t_e + f(i) t_p). Of the different tests f(1), f(2), ..., at most n are counted.
+    ``rows`` are N_1, N_2, ..., the examples that one tree refines on each level; by default the same on all.
 
     Examples
     --------
@@ -163,14 +143,8 @@ class CostReport:
 def cost_report(forest: Forest, n_columns: int, measured_speedup: float | None = None) -> CostReport:
     """Compare the paper's model with the measured cost of growing this forest.
 
-    Parameters
-    ----------
-    forest : Forest
-        The final tree and the fold trees.
-    n_columns : int
-        Columns of the table.
-    measured_speedup : float, optional
-        Ratio of processor times: growing the trees one by one over growing them together.
+    ``measured_speedup`` is the processor time of growing the trees one by one, divided by that of growing
+    them together.
     """
     sharing = forest.sharing
     n_levels = len(sharing.f)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from crosscut.forest.sharing import Sharing
 
 _AT_LEAVES = {"feature": -1, "threshold": np.nan, "missing": -1, "low": np.nan, "high": np.nan}
+_PATHS = (
+    *("node_start", "branch_start", "feature", "threshold", "missing"),
+    *("first_child", "children", "first_branch", "branches"),
+)
 _PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
 
 
@@ -60,23 +64,15 @@ class Packed:
     @cached_property
     def core(self) -> _core.Forest:
         """The trees as a core object; its arrays are checked once and become read-only."""
-        arrays = (
-            self.node_start,
-            self.branch_start,
-            self.feature,
-            self.threshold,
-            self.missing,
-            self.first_child,
-            self.children,
-            self.first_branch,
-            self.branches,
-            self.depth,
-            self.n_rows,
-            self.weight,
-        )
+        arrays = [*self._paths, self.depth, self.n_rows, self.weight]
         for array in arrays:
             array.setflags(write=False)
         return _core.Forest(*arrays)
+
+    @property
+    def _paths(self) -> list[NDArray[Any]]:
+        """The arrays that decide where a row goes, in the order of the core's arguments."""
+        return [getattr(self, name) for name in _PATHS]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "core"}
@@ -85,20 +81,7 @@ class Packed:
         self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         """Return the leaves of a few rows of each tree, tree by tree; checks only nodes on their paths."""
-        return _core.leaves_of_few(
-            self.node_start,
-            self.branch_start,
-            self.feature,
-            self.threshold,
-            self.missing,
-            self.first_child,
-            self.children,
-            self.first_branch,
-            self.branches,
-            x,
-            rows,
-            row_start,
-        )
+        return _core.leaves_of_few(*[*self._paths, x, rows, row_start])
 
     @cached_property
     def parent(self) -> NDArray[np.int32]:
@@ -111,8 +94,8 @@ class Packed:
         return np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
 
     @cached_property
-    def paths(self) -> dict[str, Any]:
-        """Cache of cost-complexity paths by measure, for ``smaller_trees.pruning_paths``."""
+    def alphas(self) -> dict[str, NDArray[np.float64]]:
+        """Cache of ``smaller_trees.node_alphas`` by measure."""
         return {}
 
     @cached_property
@@ -139,24 +122,14 @@ class Packed:
     def tree(self, t: int) -> Tree:
         """Return tree ``t``; its arrays are views."""
         begin, end = int(self.node_start[t]), int(self.node_start[t + 1])
-        nodes = slice(begin, end)
         offsets = slice(begin + t, end + t + 1)
         return Tree(
-            feature=self.feature[nodes],
-            threshold=self.threshold[nodes],
-            missing=self.missing[nodes],
             first_child=self.first_child[offsets],
             children=self.children[begin - t : end - t - 1],
             first_branch=self.first_branch[offsets],
             branches=self.branches[self.branch_start[t] : self.branch_start[t + 1]],
-            low=self.low[nodes],
-            high=self.high[nodes],
-            depth=self.depth[nodes],
-            n_rows=self.n_rows[nodes],
-            weight=self.weight[nodes],
-            value=self.value[nodes],
-            impurity=self.impurity[nodes],
             loss=self.loss,
+            **{name: getattr(self, name)[begin:end] for name in _PER_NODE},
         )
 
     @classmethod

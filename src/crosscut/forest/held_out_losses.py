@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.pruning_table import PruningTable, lowest
-from crosscut.forest.smaller_trees import node_losses, pruning_paths
+from crosscut.forest.smaller_trees import node_alphas, node_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,16 +24,11 @@ if TYPE_CHECKING:
 def rpart_alphas(packed: Packed, risk: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the lowest complexity at which each node is a leaf in rpart, or -inf if it always is one.
 
+    ``risk`` is the error of each node as a leaf; tests must have two branches.
+
     From the leaves up, the complexity of a node is the risk reduction per split of its subtree. A child with
     a lower complexity counts as a leaf, the lower of the two first; deeper nodes are not considered again. A
     node without risk reduction becomes a leaf. From the root down, complexities are limited to the parent's.
-
-    Parameters
-    ----------
-    packed : Packed
-        Trees whose tests have two branches.
-    risk : float64 array
-        Error of each node as a leaf.
     """
     if np.any(np.diff(packed.child_owner[::2]) == 0) or len(packed.child_owner) % 2:
         raise ValueError(
@@ -76,22 +71,9 @@ def pruning_table(
     weights: NDArray[np.float64] | None = None,
     by: Measure = "impurity",
 ) -> PruningTable:
-    """Compute the error of every pruning of the final tree on the held-out rows of the folds.
+    """Compute the error of every pruning of the final tree (tree 0) on the held-out rows of the folds.
 
-    Parameters
-    ----------
-    forest : Forest
-        Tree 0 is the final tree; the other trees hold out rows.
-    held_out : HeldOut
-        Leaves of the held-out rows, from ``crosscut.forest.predict.apply_held_out``.
-    y : array
-        Class codes or numbers of all rows.
-    n_classes : int
-        0 for regression.
-    weights : float64 array, optional
-        Weights of the rows in the errors.
-    by : {"impurity", "error", "loss"}
-        Measure that pruning weighs against the number of leaves; "loss" is the loss of the forest.
+    ``y`` and ``weights`` cover all rows: class codes, or numbers if ``n_classes`` is 0.
     """
     losses_of = partial(Prunings.losses, held_out=held_out, y=y, weights=weights)
     return table_from(losses_of, forest.packed, n_classes, by)
@@ -140,18 +122,9 @@ class Losses:
 
 
 class Prunings:
-    """All prunings of a forest's final tree, to be compared on the held-out rows of the folds.
+    """All prunings of a forest's final tree (tree 0), to be compared on the held-out rows of the folds.
 
-    Parameters
-    ----------
-    packed : Packed
-        Tree 0 is the final tree.
-    n_classes : int
-        0 for regression.
-    by : {"impurity", "error", "loss"}
-        Measure that pruning weighs against the number of leaves.
-    rpart : bool
-        Whether nodes are pruned in rpart's order instead of CART's.
+    With ``rpart``, nodes are pruned in rpart's order instead of CART's.
     """
 
     def __init__(
@@ -165,7 +138,7 @@ class Prunings:
         node_alpha = (
             rpart_alphas(packed, error) / packed.weight[packed.node_start[packed.tree_of]]
             if rpart
-            else pruning_paths(packed, by).node_alpha
+            else node_alphas(packed, by)
         )
         final, nodes = packed.only(0), slice(0, int(packed.node_start[1]))
         self.alpha = _distinct(node_alpha[nodes])
@@ -275,9 +248,9 @@ class Prunings:
         """Return the table from the losses of all rows and their products with those of the best pruning."""
         n_rows, weight, best = losses.n_rows, losses.weight, lowest(losses.total)
         mean, squares, crossed = (each / weight for each in (losses.total, losses.squares, products.total))
-        apart = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
-        apart[best] = 0.0
-        spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, apart))
+        differences = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
+        differences[best] = 0.0
+        spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, differences))
         return PruningTable(
             alpha=self.alpha,
             n_leaves=self.n_leaves,

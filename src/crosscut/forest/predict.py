@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,21 +28,9 @@ def packed_of(trees: Trees | Tree) -> Packed:
 
 
 def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = None) -> NDArray[np.int32]:
-    """Return the leaf of every row in every tree.
+    """Return the leaf of every row in every tree: (trees, rows), or (rows,) for a single `Tree`.
 
-    Parameters
-    ----------
-    trees : Forest, Packed or Tree
-        The trees.
-    x : float32 array of shape (n_rows, n_columns)
-        Rows as ``Schema.matrix`` encodes them.
-    n_jobs : int, optional
-        Number of threads; by default all cores.
-
-    Returns
-    -------
-    leaf : int32 array of shape (n_trees, n_rows)
-        For a single Tree, of shape (n_rows,).
+    ``Schema.matrix`` encodes the rows ``x``. By default all cores are used.
     """
     leaf = apply_rows(packed_of(trees), x, None, None, n_jobs)
     return leaf if isinstance(trees, Forest | Packed) else leaf[0]
@@ -50,42 +39,21 @@ def apply(trees: Trees | Tree, x: NDArray[np.float32], *, n_jobs: int | None = N
 def apply_held_out(
     trees: Trees, x: NDArray[np.float32], tasks: Tasks, *, n_jobs: int | None = None
 ) -> HeldOut:
-    """Return the leaf of every held-out row in the tree that holds it out, for all trees at once.
+    """Return the leaf of every held-out row in the tree of the task that holds it out, for all trees at once.
 
-    Parameters
-    ----------
-    trees : Forest or Packed
-        The trees, one per task.
-    x : float32 array of shape (n_rows, n_columns)
-        All rows, as ``Schema.matrix`` encodes them.
-    tasks : Tasks
-        The rows that the task of each tree holds out.
-    n_jobs : int, optional
-        Number of threads; by default all cores.
+    ``Schema.matrix`` encodes all rows ``x``. By default all cores are used.
     """
     rows, row_start = tasks.tests, tasks.first_test
     return HeldOut(rows, row_start, apply_rows(packed_of(trees), x, rows, row_start, n_jobs))
 
 
+@dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The held-out rows of all tasks, and the leaf each row reaches in the tree of its task.
+    """The held-out rows of all tasks, and the leaf each row reaches in the tree of its task."""
 
-    Attributes
-    ----------
-    rows : int64 array
-        Rows of the table, task by task.
-    row_start : int64 array of shape (n_tasks + 1,)
-        Task ``t`` holds out ``rows[row_start[t]:row_start[t + 1]]``.
-    leaf : int32 array
-        Leaf of each of these rows, numbered within its tree.
-    """
-
-    def __init__(
-        self, rows: NDArray[np.int64], row_start: NDArray[np.int64], leaf: NDArray[np.int32]
-    ) -> None:
-        self.rows = rows
-        self.row_start = row_start
-        self.leaf = leaf
+    rows: NDArray[np.int64]  # rows of the table, task by task
+    row_start: NDArray[np.int64]  # task t holds out rows[row_start[t]:row_start[t + 1]]
+    leaf: NDArray[np.int32]  # leaf of each of these rows, numbered within its tree
 
     def node(self, packed: Packed) -> NDArray[np.int64]:
         """Return the leaf of each held-out row, as an index into the arrays of ``packed``."""

@@ -19,7 +19,7 @@ from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
-from crosscut.model_selection.evaluation import Grown, evaluate
+from crosscut.model_selection.evaluation import CandidateTrees
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.rows import TrainingRows
 from crosscut.model_selection.splits import Splits
@@ -121,24 +121,25 @@ class Call:
     def grow(
         self,
         candidates: Sequence[Mapping[str, Any]],
-        read_splits: Callable[[list[tuple[Any, Any]]], Splits],
+        read_splits: Callable[[list[tuple[Any, Any]], int], Splits] = Splits.of,
         read: tuple[list[Candidate], list[Any]] | None = None,
-    ) -> Grown:
-        """Grow the trees of all candidates on the splits that ``read_splits`` makes of the splitter's pairs.
+    ) -> CandidateTrees:
+        """Grow the trees of all candidates on the splits of the splitter.
 
-        ``read`` is the result of `read_estimator` for the same candidates, if it was called already.
+        ``read_splits(pairs, n_rows)`` makes them of the splitter's pairs. ``read`` is the result of
+        `read_estimator` for the same candidates, if it was called already.
         """
         # Before splitting: if the trees cannot be shared, the splitter must not have drawn random numbers.
         if read is None:
             read = read_estimator(self.estimator, candidates, self.examples)
         pairs = list(self._pairs())
         try:
-            return self._grow(candidates, read, read_splits(pairs))
+            return CandidateTrees.of(self, candidates, *read, read_splits(pairs, self.examples.n_rows))
         except NotShared as reason:
             reason.splits = pairs
             raise
 
-    def grow_parts(self) -> Iterator[Grown]:
+    def grow_parts(self) -> Iterator[CandidateTrees]:
         """Grow the estimator's trees on all splits, in parts of at most ``ROWS_AT_ONCE`` training rows."""
         read = read_estimator(self.estimator, [{}], self.examples)
         pairs = self._pairs()
@@ -146,16 +147,12 @@ class Call:
         first = True
         while part := list(islice(pairs, size)):
             try:
-                grown = self._grow([{}], read, Splits.of(part, self.examples.n_rows))
+                trees = CandidateTrees.of(self, [{}], *read, Splits.of(part, self.examples.n_rows))
             except NotShared as reason:
                 reason.splits = [*part, *pairs] if first else self.cv
                 raise
             first = False
-            yield grown
-
-    def evaluate(self, grown: Grown, **options: Any) -> list[dict[str, Any]]:
-        """Score all splits of all candidates; the options are those of :func:`evaluate`."""
-        return evaluate(grown, self.scorer, self.routed.scorer.score, **options)
+            yield trees
 
     def with_rows_of_y(self, order: NDArray[np.int64]) -> Call:
         """Return the same call with the target in another order."""
@@ -164,12 +161,6 @@ class Call:
 
     def _pairs(self) -> Iterator[tuple[Any, Any]]:
         return iter(self.cv.split(self.X, self.y, **self.routed.splitter.split))
-
-    def _grow(
-        self, candidates: Sequence[Mapping[str, Any]], read: tuple[list[Candidate], list[Any]], splits: Splits
-    ) -> Grown:
-        fit_params = self.routed.estimator.fit
-        return Grown.of(self.estimator, candidates, *read, self.examples, splits, fit_params)
 
 
 def route(

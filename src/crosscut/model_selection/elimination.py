@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from crosscut.model_selection.evaluation import Grown
+    from crosscut.model_selection.evaluation import CandidateTrees
     from crosscut.typing import ColumnLike, CrossValidation, Scoring, TableLike
 
 
@@ -142,22 +142,22 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
             **{f"split{i}_support": values for i, values in enumerate(supports[:-1])},
             "n_features": np.array([step.n_features for step in steps[::-1]]),
         }
-        splits = steps[0].grown.splits
+        splits = steps[0].trees.splits
         number = self._number(float(np.mean([len(rows) for rows in splits.test])) / call.examples.n_rows)
         kept = next(step for step in steps if step.n_features == number)
         self.support_, self.ranking_ = kept.support[-1], kept.ranking[-1]
         self.n_features_ = self.support_.sum()
         columns = np.flatnonzero(self.support_)
         if is_scikit(self.estimator):
-            self.estimator_ = kept.grown.fitted(0, -1, columns=columns)
+            self.estimator_ = kept.trees.fitted(0, -1, columns=columns)
         else:  # which cross-validates again
             self.estimator_ = clone(self.estimator).fit(X[:, columns], y)
         self._delegated = False
 
     def _steps(self, call: Call) -> Iterator[Step]:
         """Yield each step of the elimination, from all columns to the fewest."""
-        grown = call.grow([{}], partial(Splits.of, n_rows=call.examples.n_rows, final=True))
-        n_columns, n_trees = call.examples.n_features, len(grown.splits) + 1
+        trees = call.grow([{}], partial(Splits.of, final=True))
+        n_columns, n_trees = call.examples.n_features, len(trees.splits) + 1
         least = min(self.min_features_to_select, n_columns)
         if self.min_features_to_select > n_columns:
             warnings.warn(
@@ -172,16 +172,16 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
             n_left = int(support[0].sum())
             if self.verbose > 0:
                 print(f"Fitting estimator with {n_left} features.")  # noqa: T201 - verbose output
-            scores = [result["test_scores"] for result in call.evaluate(grown)]
-            yield Step(n_left, scores, support.copy(), ranking.copy(), grown)
+            scores = [result["test_scores"] for result in trees.evaluate()]
+            yield Step(n_left, scores, support.copy(), ranking.copy(), trees)
             if n_left <= least:
                 return
-            for kept, rank, importance in zip(support, ranking, grown.importances(), strict=True):
+            for kept, rank, importance in zip(support, ranking, trees.importances(), strict=True):
                 columns = np.flatnonzero(kept)
                 order = np.argsort(importance[columns] ** 2, kind="stable")
                 kept[columns[order[: min(step, n_left - least)]]] = False
                 rank[~kept] += 1
-            grown = grown.restricted(support)
+            trees = trees.restricted(support)
 
     def _number(self, test_fraction: float) -> int:
         """Return the number of columns to keep, if test sets have this mean fraction of the rows."""
@@ -203,4 +203,4 @@ class Step(NamedTuple):
     scores: list[Any]
     support: NDArray[np.bool_]
     ranking: NDArray[np.int64]
-    grown: Grown
+    trees: CandidateTrees

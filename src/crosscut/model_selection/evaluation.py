@@ -16,9 +16,9 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.smaller_trees import importances
 from crosscut.model_selection.candidates import is_scikit, tree_of
 from crosscut.model_selection.growing import grow_settings
-from crosscut.model_selection.pipelines import Transformed
+from crosscut.model_selection.pipelines import TransformedRows
 from crosscut.model_selection.rows import weight_name
-from crosscut.model_selection.scoring import Scoring
+from crosscut.model_selection.scoring import PartScores
 from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
 from crosscut.training.fit import Fit
 
@@ -30,51 +30,45 @@ if TYPE_CHECKING:
 
     from crosscut.forest.smaller_trees import LargestTrees
     from crosscut.forest.tree import Tree
+    from crosscut.model_selection.call import Call
     from crosscut.model_selection.candidates import Candidate, Setting
     from crosscut.model_selection.rows import TrainingRows
     from crosscut.model_selection.splits import Splits
-    from crosscut.typing import ErrorScore, Scorer
+    from crosscut.typing import ErrorScore
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class CandidateTrees:
     """All trees of a call: one per training set for each setting and each choice of pipeline steps."""
 
-    estimator: BaseEstimator
-    candidates: list[Candidate]
+    call: Call
     parameters: Sequence[Mapping[str, Any]]
-    examples: TrainingRows
+    candidates: list[Candidate]
     splits: Splits
-    fit_params: Mapping[str, Any]
     by_setting: dict[tuple[int, Setting], LargestTrees]
-    views: list[Transformed]  # of a pipeline: the rows transformed by each choice of steps
+    views: list[TransformedRows]  # of a pipeline: the rows transformed by each choice of steps
     seconds: float
 
     @classmethod
     def of(
         cls,
-        estimator: BaseEstimator,
+        call: Call,
         parameters: Sequence[Mapping[str, Any]],
         candidates: list[Candidate],
         steps: list[Any],
-        examples: TrainingRows,
         splits: Splits,
-        fit_params: Mapping[str, Any],
-    ) -> Grown:
+    ) -> CandidateTrees:
         """Grow the trees of all candidates on all training sets."""
-        start = time.perf_counter()
-        step_params = {name: value for name, value in fit_params.items() if name != weight_name(estimator)}
-        tree = tree_of(estimator)
-        views = [Transformed(each, tree, examples, splits, step_params) for each in steps]
+        start, fit_params = time.perf_counter(), call.routed.estimator.fit
+        step_params = {k: value for k, value in fit_params.items() if k != weight_name(call.estimator)}
+        tree = tree_of(call.estimator)
+        views = [TransformedRows(each, tree, call.examples, splits, step_params) for each in steps]
         by_setting: dict[tuple[int, Setting], LargestTrees] = {}
         for k, view in enumerate(views or [None]):
             part = [candidate for candidate in candidates if candidate.steps == k]
-            trees = view.grow(part) if view else grow_settings(examples, part, splits.sets)
+            trees = view.grow(part) if view else grow_settings(call.examples, part, splits.sets)
             by_setting |= {(k, setting): largest for setting, largest in trees.items()}
-        seconds = time.perf_counter() - start
-        return cls(
-            estimator, candidates, parameters, examples, splits, fit_params, by_setting, views, seconds
-        )
+        return cls(call, parameters, candidates, splits, by_setting, views, time.perf_counter() - start)
 
     def largest(self, candidate: Candidate) -> LargestTrees:
         """Return the trees that contain a candidate's trees."""
@@ -87,27 +81,25 @@ class Grown:
             if self.views:
                 x, rows = self.views[key[0]].stacked(part)
             else:
-                x, rows = self.examples.rows, getattr(self.splits, part)
-            leaves[key] = largest.leaves(x, self.splits.trees[: len(rows)], rows, self.examples.n_jobs)
+                x, rows = self.call.examples.rows, getattr(self.splits, part)
+            leaves[key] = largest.leaves(x, self.splits.trees[: len(rows)], rows, self.call.examples.n_jobs)
         return leaves
 
-    def restricted(self, features: NDArray[np.bool_]) -> Grown:
+    def restricted(self, features: NDArray[np.bool_]) -> CandidateTrees:
         """Grow the trees again; each may use only some of the columns."""
         splits = replace(self.splits, sets=replace(self.splits.sets, features=features))
-        return Grown.of(
-            self.estimator, self.parameters, self.candidates, [], self.examples, splits, self.fit_params
-        )
+        return CandidateTrees.of(self.call, self.parameters, self.candidates, [], splits)
 
     def importances(self) -> list[NDArray[np.float64]]:
         """Return the importances of the columns in each tree of the first candidate."""
         candidate = self.candidates[0]
         trees = [self.largest(candidate).tree(t, candidate) for t in self.splits.trees]
-        criterion, n_columns = candidate.setting.growth.criterion, self.examples.n_features
+        criterion, n_columns = candidate.setting.growth.criterion, self.call.examples.n_features
         return [importances(Packed.of([tree]), criterion, n_columns) for tree in trees]
 
     def unfitted(self, c: int) -> BaseEstimator:
         """Return candidate ``c`` as an estimator."""
-        return clone(self.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
+        return clone(self.call.estimator).set_params(**clone(dict(self.parameters[c]), safe=False))
 
     def fitted(
         self,
@@ -126,11 +118,12 @@ class Grown:
         """
         simple = like is not None and tree_of(like) is like
         estimator = copy(like) if simple else self.unfitted(c)
-        examples, tree = self.examples, tree_of(estimator)
+        examples, tree = self.call.examples, tree_of(estimator)
         rows = np.arange(examples.n_rows) if s < 0 else self.splits.train[s]
         if like is None and not is_scikit(tree):
-            params = _check_method_params(examples.X, params=self.fit_params, indices=rows)
-            return estimator.fit(*_safe_split(estimator, examples.X, examples.given_y, rows), **params)
+            fit_params = self.call.routed.estimator.fit
+            params = _check_method_params(examples.X, params=fit_params, indices=rows)
+            return estimator.fit(*_safe_split(estimator, examples.X, examples.passed_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
         grown = self.largest(candidate).tree(t, candidate) if trees is None else trees.tree(t)
         names, n_features = _get_feature_names(examples.X), examples.n_features
@@ -145,65 +138,53 @@ class Grown:
         if names is not None:
             tree.feature_names_in_ = names
         tree.n_features_in_ = n_features
-        fit = fit_scikit if is_scikit(tree) else fit_crosscut
-        fit(tree, grown, examples, rows)
+        _set_tree(tree, grown, examples, rows)
         return estimator
 
+    def evaluate(
+        self,
+        score_params: Mapping[str, Any] | None = None,
+        *,
+        error_score: ErrorScore = "raise",
+        return_train_score: bool = False,
+        return_estimator: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return the results of scikit-learn's ``_fit_and_score`` for every split of every candidate.
 
-def evaluate(
-    grown: Grown,
-    scorer: Scorer,
-    score_params: Mapping[str, Any],
-    *,
-    error_score: ErrorScore = "raise",
-    return_train_score: bool = False,
-    return_estimator: bool = False,
-) -> list[dict[str, Any]]:
-    """Return the results of scikit-learn's ``_fit_and_score`` for every split of every candidate.
-
-    All splits are fitted and scored together, so each gets an equal part of the seconds.
-    """
-    splits = grown.splits
-    n_splits = len(splits)
-    n_fits = len(grown.candidates) * n_splits
-    scores, seconds = {}, {}
-    for part in ["test", "train"] if return_train_score else ["test"]:
-        start = time.perf_counter()
-        scores[f"{part}_scores"] = Scoring(grown, part, scorer, score_params, error_score).scores()
-        seconds[part] = time.perf_counter() - start
-    results = []
-    for k in range(n_fits):
-        result = {"fit_error": None, **{key: values[k] for key, values in scores.items()}}
-        result["n_test_samples"] = len(splits.test[k % n_splits])
-        result["fit_time"] = grown.seconds / n_fits
-        result["score_time"] = seconds["test"] / n_fits
-        if return_estimator:
-            result["estimator"] = grown.fitted(k // n_splits, k % n_splits)
-        results.append(result)
-    return results
+        All splits are fitted and scored together, so each gets an equal part of the seconds.
+        """
+        score_params = self.call.routed.scorer.score if score_params is None else score_params
+        n_splits = len(self.splits)
+        n_fits = len(self.candidates) * n_splits
+        scores, seconds = {}, {}
+        for part in ["test", "train"] if return_train_score else ["test"]:
+            start = time.perf_counter()
+            scores[f"{part}_scores"] = PartScores(self, part, score_params, error_score).scores()
+            seconds[part] = time.perf_counter() - start
+        results = []
+        for k in range(n_fits):
+            result = {"fit_error": None, **{key: values[k] for key, values in scores.items()}}
+            result["n_test_samples"] = len(self.splits.test[k % n_splits])
+            result["fit_time"] = self.seconds / n_fits
+            result["score_time"] = seconds["test"] / n_fits
+            if return_estimator:
+                result["estimator"] = self.fitted(k // n_splits, k % n_splits)
+            results.append(result)
+        return results
 
 
-def fit_scikit(
-    estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]
-) -> None:
-    """Set the attributes that fitting the rows ``train`` gives a scikit-learn tree that knows its columns."""
+def _set_tree(estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]) -> None:
+    """Set the attributes that fitting the rows ``train`` gives; crosscut's trees are not cross-validated."""
     classes = examples.classes
     if classes is not None:
-        tree, classes = _present(tree, classes, examples.codes[train])
-    fit_sklearn(estimator, tree, estimator.n_features_in_, classes)
-
-
-def fit_crosscut(
-    estimator: BaseEstimator, tree: Tree, examples: TrainingRows, train: NDArray[np.int64]
-) -> None:
-    """Give a crosscut estimator its tree, without cross-validation."""
-    classes = examples.classes
-    if classes is not None:
-        tree, classes = _present(tree, classes, examples.codes[train])
-    in_pipeline = examples.matrix is None  # the steps before the tree return numbers
+        present = np.bincount(examples.codes[train], minlength=len(classes)) > 0
+        tree, classes = replace(tree, value=tree.value[:, present]), classes[present]
+    if is_scikit(estimator):
+        fit_sklearn(estimator, tree, estimator.n_features_in_, classes)
+        return
     schema = (
         Schema.of_matrix(np.empty((1, estimator.n_features_in_)))
-        if in_pipeline
+        if examples.matrix is None  # in a pipeline, the steps before the tree return numbers
         else examples.exact_table.schema
     )
     forest = Forest([tree])
@@ -216,9 +197,3 @@ def fit_crosscut(
         grown=forest,
         alpha=float(estimator.ccp_alpha),
     )
-
-
-def _present(tree: Tree, classes: NDArray[Any], codes: NDArray[Any]) -> tuple[Tree, NDArray[Any]]:
-    """Return the tree and the classes without classes that no training row has."""
-    present = np.bincount(codes, minlength=len(classes)) > 0
-    return replace(tree, value=tree.value[:, present]), classes[present]

@@ -8,13 +8,10 @@ import numpy as np
 
 from crosscut.data.target import Target
 from crosscut.forest.forest import Packed
-from crosscut.forest.predict import apply
 from crosscut.forest.smaller_trees import LargestTrees
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.rows import is_matrix
-from crosscut.tasks import Tasks
 from crosscut.tasks.growth import CRITERIA, Limits
-from crosscut.tasks.masks import BLOCK
 from crosscut.training.train import grow_own_classes
 
 if TYPE_CHECKING:
@@ -24,8 +21,7 @@ if TYPE_CHECKING:
 
     from crosscut.model_selection.candidates import Candidate, Setting
     from crosscut.model_selection.rows import TrainingRows
-
-FEW = 0.01  # fraction of the rows; leaving out at most this fraction changes few nodes of a tree
+    from crosscut.tasks import Tasks
 
 
 def grow_settings(
@@ -102,25 +98,8 @@ def _grow(
     weights: NDArray[np.float64] | None,
 ) -> Packed:
     n_classes = 0 if examples.classes is None else len(examples.classes)
-    target = Target(examples.codes, n_classes, weights)
-    table = examples.table(setting.max_bins)
-
-    def grown(tasks: Tasks) -> Packed:
-        return grow_own_classes(table, target, tasks, setting.growth, n_jobs=examples.n_jobs).packed
-
-    n_sets, n_limits = len(sets), len(limits)
-    numbers = np.arange(n_sets * n_limits).reshape(n_sets, n_limits)
-    by_limits = numbers.T.ravel().tolist()
-    if n_sets * n_limits <= BLOCK:  # one block, whatever the order
-        return grown(sets.with_limits(limits).take(by_limits))
-    many = n_sets * n_limits > 2 * BLOCK
-    left_out = [np.flatnonzero(~sets.trains(t)) for t in range(n_sets)] if many else []
-    if not many or max(map(len, left_out)) > FEW * examples.n_rows:
-        return grown(sets.with_limits(limits)).select(by_limits)
-    # A tree differs from the final tree on the paths of the rows it leaves out. Tasks of a block share the
-    # nodes on which they agree, so tasks that leave out rows of the same leaf go into the same block.
-    everything = Tasks.from_rows([np.arange(examples.n_rows)], examples.n_rows)
-    leaf = apply(grown(everything.with_limits(limits[:1])), examples.rows, n_jobs=examples.n_jobs)[0]
-    order = np.argsort([leaf[rows[0]] if len(rows) else 0 for rows in left_out], kind="stable")
-    back = numbers[np.argsort(order)].T
-    return grown(sets.take(order).with_limits(limits)).select(back.ravel().tolist())
+    target, table = Target(examples.codes, n_classes, weights), examples.table(setting.max_bins)
+    tasks = sets.with_limits(limits)
+    grown = grow_own_classes(table, target, tasks, setting.growth, n_jobs=examples.n_jobs)
+    by_limits = np.arange(len(tasks)).reshape(len(sets), len(limits)).T.ravel()
+    return grown.packed.select(by_limits.tolist())

@@ -15,7 +15,6 @@ from sklearn.model_selection import ParameterGrid, check_cv
 
 from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.candidates import NotShared
-from crosscut.model_selection.evaluation import evaluate
 from crosscut.model_selection.splits import Splits, read_pairs
 from crosscut.sklearn_private import (
     _check_method_params,
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from crosscut.model_selection.evaluation import Grown
+    from crosscut.model_selection.evaluation import CandidateTrees
     from crosscut.model_selection.splits import Pair
-    from crosscut.typing import ColumnLike, CrossValidation, Scorer, Scoring, TableLike
+    from crosscut.typing import ColumnLike, CrossValidation, Scoring, TableLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,15 +208,15 @@ def nested_cross_validate(
         return [(rows[train], rows[test]) for train, test in pairs]
 
     inner = None if inner_cv is None else inner_pairs
-    grown = call.grow(candidates, partial(Splits.nested, n_rows=call.examples.n_rows, inner=inner))
+    trees = call.grow(candidates, partial(Splits.nested, inner=inner))
     report_params = call.routed.scorer.score
     choice_params = _search_params(estimator, param_grid, scoring, params) or report_params
-    chosen = _scores(grown, call.scorer, choice_params)
-    reported = _scores(grown, call.scorer, report_params) if choice_params and not report_params else chosen
+    chosen = _scores(trees, choice_params)
+    reported = _scores(trees, report_params) if choice_params and not report_params else chosen
     metric = _metric(chosen, refit)
-    outer = grown.splits.outer
+    outer = trees.splits.outer
     assert outer is not None
-    n_inner, n_outer = len(outer), len(grown.splits) - len(outer)
+    n_inner, n_outer = len(outer), len(trees.splits) - len(outer)
     inner_mean = np.stack([_means(chosen[metric][:, :n_inner][:, outer == i]) for i in range(n_outer)])
     best = [_best(means) for means in inner_mean]
     final = _best(_means(chosen[metric][:, n_inner:]))
@@ -226,7 +225,7 @@ def nested_cross_validate(
         {name: values[best, n_inner + at] for name, values in reported.items()},
         [candidates[c] for c in best],
         inner_mean[at, best],
-        grown.fitted(final, -1),
+        trees.fitted(final, -1),
         candidates[final],
         metric,
         time.perf_counter() - start,
@@ -244,13 +243,13 @@ def _search_params(
     return routed
 
 
-def _scores(grown: Grown, scorer: Scorer, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+def _scores(trees: CandidateTrees, score_params: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
     """Return the scores of each metric, an array of candidates and splits."""
-    results = evaluate(grown, scorer, score_params, error_score=np.nan)  # as scikit-learn's search
+    results = trees.evaluate(score_params, error_score=np.nan)  # as scikit-learn's search
     scores = [result["test_scores"] for result in results]
     if not isinstance(scores[0], dict):
         scores = [{"score": score} for score in scores]
-    shape = len(grown.candidates), -1
+    shape = len(trees.candidates), -1
     return {name: np.array([score[name] for score in scores]).reshape(shape) for name in scores[0]}
 
 

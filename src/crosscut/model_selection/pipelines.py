@@ -64,7 +64,7 @@ def read_estimator(
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class FittedSteps:
     """The steps fitted to one training set, and its transformed rows."""
 
     steps: BaseEstimator  # fitted
@@ -72,7 +72,7 @@ class Prepared:
     names: NDArray[Any] | None  # of the columns
 
 
-class Transformed:
+class TransformedRows:
     """The rows of each split, transformed by a pipeline's steps that are fitted to its training set."""
 
     def __init__(
@@ -92,8 +92,8 @@ class Transformed:
         self.stacks: dict[str, tuple[NDArray[np.float32], list[NDArray[np.int64]]]] = {}
         self.stacked("test")  # so that failing steps fail before trees are grown
 
-    def _prepare(self, rows: NDArray[np.int64]) -> Prepared:
-        X, y = _safe_split(self.steps, self.examples.X, self.examples.given_y, rows)
+    def _prepare(self, rows: NDArray[np.int64]) -> FittedSteps:
+        X, y = _safe_split(self.steps, self.examples.X, self.examples.passed_y, rows)
         params = _check_method_params(self.examples.X, params=self.fit_params, indices=rows)
         steps = clone(self.steps)
         try:
@@ -101,7 +101,7 @@ class Transformed:
             names = _get_feature_names(transformed)
         except Exception as error:  # noqa: BLE001 - scikit-learn reports it
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
-        return Prepared(steps, self._matrix(transformed), names)
+        return FittedSteps(steps, self._matrix(transformed), names)
 
     def _matrix(self, X: TableLike) -> NDArray[np.float32]:
         if issparse(X):
@@ -143,11 +143,11 @@ class Transformed:
         trees: dict[int, dict[Setting, Tree]] = {}
         by_setting: dict[Setting, LargestTrees] = {}
         binned = any(candidate.setting.max_bins is not None for candidate in candidates)
-        codes, alike = (self.examples.matrix, []) if binned else self._same_order()
-        if alike:
+        codes, same_order = (self.examples.matrix, []) if binned else self._same_order()
+        if same_order:
             ranked = self.examples.with_matrix(codes)
-            by_setting = grow_settings(ranked, candidates, self.splits.sets.take(alike))
-        for k, t in enumerate(alike):
+            by_setting = grow_settings(ranked, candidates, self.splits.sets.take(same_order))
+        for k, t in enumerate(same_order):
             with_values = {
                 setting: tree
                 for setting, largest in by_setting.items()
@@ -182,9 +182,9 @@ class Transformed:
         values = self._transform(last, np.arange(n_rows))
         values = np.asarray(values.toarray() if issparse(values) else values)
         matrices = [each.matrix for each in self.prepared]
-        alike = [t for t, matrix in enumerate(matrices) if matrix.shape[1:] == values.shape[1:]]
+        same_order = [t for t, matrix in enumerate(matrices) if matrix.shape[1:] == values.shape[1:]]
         places = {}
-        for t in alike:
+        for t in same_order:
             places[t] = np.full(n_rows, -1)
             places[t][self.train[t]] = np.arange(len(self.train[t]))
         codes = np.empty(values.shape, np.float32)
@@ -194,12 +194,14 @@ class Transformed:
             ranked = column[order]
             codes[order, f] = np.concatenate([[0], np.cumsum(ranked[1:] != ranked[:-1])])
             codes[np.isnan(column), f] = np.nan
-            alike = [
-                t for t in alike if _increases(matrices[t][:, f], codes[self.train[t], f], places[t][order])
+            same_order = [
+                t
+                for t in same_order
+                if _increases(matrices[t][:, f], codes[self.train[t], f], places[t][order])
             ]
-            if len(alike) < 2:
+            if len(same_order) < 2:
                 return codes, []
-        return codes, alike
+        return codes, same_order
 
     def _with_values(self, tree: Tree, t: int, codes: NDArray[np.float32]) -> Tree | None:
         """Replace a tree's ranks by values of training set ``t``; None if a test splits equal values."""

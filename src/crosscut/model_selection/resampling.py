@@ -64,17 +64,16 @@ def learning_curve(
     indexable(X, groups)
     sizes: NDArray[np.int64] = np.empty(0, np.int64)
 
-    def read_splits(pairs: Sequence[tuple[Any, Any]]) -> Splits:
+    def read_splits(pairs: Sequence[tuple[Any, Any]], n_rows: int) -> Splits:
         nonlocal sizes
         sizes = _translate_train_sizes(train_sizes, len(pairs[0][0]))
         if verbose > 0:
             print(f"[learning_curve] Training set sizes: {sizes}")  # noqa: T201 - verbose output
         order = check_random_state(random_state).permutation if shuffle else np.asarray
         drawn = [(order(train), test) for train, test in pairs]
-        return Splits.of([(train[:n], test) for train, test in drawn for n in sizes], call.examples.n_rows)
+        return Splits.of([(train[:n], test) for train, test in drawn for n in sizes], n_rows)
 
-    grown = call.grow([{}], read_splits)
-    results = call.evaluate(grown, error_score=error_score, return_train_score=True)
+    results = call.grow([{}], read_splits).evaluate(error_score=error_score, return_train_score=True)
     print_fits(verbose, results, [None], len(results))
     columns = _aggregate_score_dicts(results)
     names = ["train_scores", "test_scores", *["fit_time", "score_time"] * return_times]
@@ -128,5 +127,5 @@ def permutation_test_score(
 
 def _mean_score(call: Call) -> Any:
     """Return the mean of the scores of all splits."""
-    results = [result for grown in call.grow_parts() for result in call.evaluate(grown)]
+    results = [result for trees in call.grow_parts() for result in trees.evaluate()]
     return np.mean([result["test_scores"] for result in results])

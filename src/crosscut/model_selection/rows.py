@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from crosscut.sklearn_private import _get_feature_names
 from crosscut.training.checks import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
@@ -35,7 +36,7 @@ class TrainingRows:
 
     X: TableLike  # the user's argument
     matrix: TableLike  # float32 array for scikit-learn's trees, X for crosscut's, None for pipelines
-    given_y: ColumnLike
+    passed_y: ColumnLike
     y: NDArray[Any]  # one value per row
     classes: NDArray[Any] | None  # None: numbers are predicted
     codes: NDArray[Any]  # number of the class of each row, or y as float64
@@ -69,7 +70,9 @@ class TrainingRows:
         if is_scikit(estimator):
             matrix = read_matrix(X)
         elif tree is estimator:
-            matrix, table = _table(estimator, X, threads)
+            with _refusing("X"):
+                matrix = read_table(clone(estimator), X, reset=True)
+                table = Table.from_data(matrix, n_jobs=threads)
         values = np.asarray(y)
         if values.ndim != 1:
             raise NotShared(f"y has {values.ndim} dimensions")
@@ -124,7 +127,7 @@ class TrainingRows:
 
     def with_target(self, y: ColumnLike, order: NDArray[np.int64]) -> TrainingRows:
         """Return the same rows, encoded once, with the target ``y``: the old target in this ``order``."""
-        reordered = replace(self, given_y=y, y=self.y[order], codes=self.codes[order])
+        reordered = replace(self, passed_y=y, y=self.y[order], codes=self.codes[order])
         if self.matrix is None:
             return reordered
         return replace(reordered, ranked=self.exact_table, encoded=self.rows)
@@ -155,39 +158,33 @@ def weight_name(estimator: BaseEstimator) -> str:
     return "sample_weight" if tree_of(estimator) is estimator else f"{estimator.steps[-1][0]}__sample_weight"
 
 
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """Delegate if an argument is refused, so that scikit-learn reports it."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise NotShared(f"the estimator does not accept {name}: {error}") from None
+
+
 def read_matrix(X: TableLike) -> NDArray[np.float32]:
     """Return X as float32, checked as scikit-learn's trees check it."""
-    try:
+    with _refusing("X"):
         _get_feature_names(X)  # names of mixed types are refused
-        return np.asarray(
-            check_array(X, dtype=np.float32, ensure_all_finite="allow-nan", input_name="X"), order="C"
-        )
-    except (ValueError, TypeError) as error:
-        raise NotShared(f"the estimator does not accept X: {error}") from None
-
-
-def _table(estimator: BaseEstimator, X: TableLike, n_jobs: int) -> tuple[Any, Table]:
-    try:
-        X = read_table(clone(estimator), X, reset=True)
-        return X, Table.from_data(X, n_jobs=n_jobs)
-    except (ValueError, TypeError) as error:
-        raise NotShared(f"the estimator does not accept X: {error}") from None
+        matrix = check_array(X, dtype=np.float32, ensure_all_finite="allow-nan", input_name="X")
+    return np.asarray(matrix, order="C")
 
 
 def _target(y: NDArray[Any], *, classifier: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     if classifier:
-        try:
+        with _refusing("y"):
             kind = type_of_target(y, input_name="y")
             classes, codes = np.unique(y, return_inverse=True)
-        except (ValueError, TypeError) as error:
-            raise NotShared(f"the estimator does not accept y: {error}") from None
         if kind not in {"binary", "multiclass"}:
             raise NotShared(f"y is {kind}")
         return classes, codes.astype(np.int32)
-    try:
+    with _refusing("y"):
         numbers = y.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise NotShared(f"the estimator does not accept y: {error}") from None
     if not np.isfinite(numbers).all():
         raise NotShared("y has missing or infinite values")
     return None, numbers

@@ -87,15 +87,13 @@ class SharedSearch:
                 f" totalling {len(candidates) * self.n_splits_} fits"
             )
         call = Call(self.estimator, X, y, cv, scorers, routed, examples)
-        grown = call.grow(
-            candidates, partial(Splits.of, n_rows=examples.n_rows, final=bool(self.refit)), read
-        )
-        if len(grown.splits) != self.n_splits_:
+        trees = call.grow(candidates, partial(Splits.of, final=bool(self.refit)), read)
+        if len(trees.splits) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "
-                f"Expected {self.n_splits_} splits, got {len(grown.splits)}"
+                f"Expected {self.n_splits_} splits, got {len(trees.splits)}"
             )
-        out = call.evaluate(grown, error_score=self.error_score, return_train_score=self.return_train_score)
+        out = trees.evaluate(error_score=self.error_score, return_train_score=self.return_train_score)
         print_fits(self.verbose, out, candidates, self.n_splits_, numbered=True)
         results = self._format_results(candidates, self.n_splits_, out)
 
@@ -111,7 +109,7 @@ class SharedSearch:
             self.best_params_ = results["params"][self.best_index_]
         if self.refit:
             start = time.perf_counter()
-            self.best_estimator_ = grown.fitted(self.best_index_, -1)
+            self.best_estimator_ = trees.fitted(self.best_index_, -1)
             self.refit_time_ = time.perf_counter() - start
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_

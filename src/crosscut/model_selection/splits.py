@@ -14,7 +14,7 @@ from crosscut.tasks.folds import folds_of_splits
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 Pair = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
@@ -90,7 +90,7 @@ def read_pairs(
     return train, test
 
 
-def _rows(index: Any, n_rows: int) -> NDArray[np.int64]:
+def _rows(index: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     """Convert a mask, or row numbers that may be negative, to row numbers >= 0."""
     rows = np.asarray(index)
     # as unsigned numbers, negative numbers are large

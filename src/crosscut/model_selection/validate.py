@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.utils import indexable
 
 from crosscut.model_selection.call import Call, drop_in, print_fits
 from crosscut.model_selection.candidates import NotShared
-from crosscut.model_selection.splits import Splits
 from crosscut.sklearn_private import _aggregate_score_dicts, _normalize_score_results
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from crosscut.model_selection.evaluation import Grown
+    from crosscut.model_selection.evaluation import CandidateTrees
     from crosscut.typing import ColumnLike, CrossValidation, ErrorScore, Scoring, TableLike
 
 
@@ -88,14 +86,13 @@ def cross_validate(
     )
     results: list[Any] = []
     pairs: list[Any] = []
-    for grown in call.grow_parts():
-        results += call.evaluate(
-            grown,
+    for trees in call.grow_parts():
+        results += trees.evaluate(
             error_score=error_score,
             return_train_score=return_train_score,
             return_estimator=return_estimator,
         )
-        pairs += grown.splits.pairs if return_indices else []
+        pairs += trees.splits.pairs if return_indices else []
     print_fits(verbose, results, [None], len(results))
     columns = _aggregate_score_dicts(results)
     result = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
@@ -197,11 +194,11 @@ def validation_curve(
     call = Call.of("validation_curve", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
     indexable(X, groups)
     candidates = [{param_name: value} for value in param_range]
-    grown = call.grow(candidates, partial(Splits.of, n_rows=call.examples.n_rows))
-    results = call.evaluate(grown, error_score=error_score, return_train_score=True)
-    print_fits(verbose, results, candidates, len(grown.splits))
+    trees = call.grow(candidates)
+    results = trees.evaluate(error_score=error_score, return_train_score=True)
+    print_fits(verbose, results, candidates, len(trees.splits))
     columns = _aggregate_score_dicts(results)
-    shape = len(candidates), len(grown.splits)
+    shape = len(candidates), len(trees.splits)
     return columns["train_scores"].reshape(shape), columns["test_scores"].reshape(shape)
 
 
@@ -238,9 +235,9 @@ def cross_val_predict(
         raise NotShared(f"a {type(estimator).__name__} has no {method}")
     call = Call.of("cross_val_predict", estimator, X, y, groups, cv, params, scored=False, n_jobs=n_jobs)
     test, parts = [], []
-    for grown in call.grow_parts():
-        test += grown.splits.test
-        parts.append(_predictions(grown, method))
+    for trees in call.grow_parts():
+        test += trees.splits.test
+        parts.append(_predictions(trees, method))
     rows, n_rows = np.concatenate(test), call.examples.n_rows
     if len(rows) != n_rows or len(np.unique(rows)) != n_rows:
         raise ValueError("cross_val_predict only works for partitions")
@@ -249,12 +246,12 @@ def cross_val_predict(
     return np.concatenate(parts)[back]
 
 
-def _predictions(grown: Grown, method: str) -> NDArray[Any]:
+def _predictions(trees: CandidateTrees, method: str) -> NDArray[Any]:
     """Return the predictions of ``method`` for the test rows, split after split."""
-    examples, splits = grown.examples, grown.splits
-    candidate = grown.candidates[0]
-    largest = grown.largest(candidate)
-    (leaves,) = grown.leaves("test").values()
+    examples, splits = trees.call.examples, trees.splits
+    candidate = trees.candidates[0]
+    largest = trees.largest(candidate)
+    (leaves,) = trees.leaves("test").values()
     places = largest.stopped(leaves, candidate)
     predictions: NDArray[Any]
     if examples.classes is None:

@@ -18,24 +18,7 @@ if TYPE_CHECKING:
 
 
 def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:
-    """Grow each task separately (the paper's serial algorithm).
-
-    Parameters
-    ----------
-    table : Table
-        The values of the examples.
-    target : Target
-        Target and weights of the examples.
-    tasks : Tasks
-        The trees to grow.
-    growth : Growth
-        Kind of tests and the split criterion.
-
-    Returns
-    -------
-    Forest
-        One tree per task.
-    """
+    """Grow one tree per task, each separately (the paper's serial algorithm)."""
     examples = Examples.of(table, target, growth)
     trees = tuple(flatten(grow_tree(examples, task), examples) for task in tasks_of(tasks, examples))
     return Forest(trees)

@@ -71,17 +71,9 @@ def grow_forest(
 ) -> ForestNode:
     """Grow the trees of all tasks in parallel, depth first (3.2.1): Figure 2 in every node.
 
-    Parameters
-    ----------
-    examples, tasks
-        The examples, and the trees to grow.
-    counts
-        Counters of the work, which are updated.
-    refinement
-        ``refine_folds`` (Figure 2) or ``refine_overlapping`` (2.2.1).
-    same_constants
-        True for the paper's rule: tasks with different thresholds fork. Otherwise they stay together if none
-        of their training examples lies between the thresholds, as suggested in section 5 of the paper.
+    ``refine_overlapping`` (2.2.1) is another ``refinement``. With ``same_constants``, tasks with different
+    thresholds fork, which is the paper's rule. Otherwise they stay together if none of their training
+    examples lies between the thresholds, as suggested in section 5 of the paper.
     """
     counts = Counts() if counts is None else counts
     every = list(range(len(tasks)))

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal
 
-from crosscut.rules.search import Grown, Request
+from crosscut.rules.search import CoveringRule, Request
 
 if TYPE_CHECKING:
-    from crosscut.rules.search import Growing, Searcher
+    from crosscut.rules.examples import Rows
+    from crosscut.rules.search import Learner
 
 Measure = Literal["laplace", "m_estimate", "wracc", "entropy"]
 
@@ -26,7 +27,7 @@ class Quality:
 class Covering:
     """Learns the rules of a task; each is learnt from rows that no earlier rule covers."""
 
-    examples: Searcher  # the rows, and the search for rules
+    examples: Rows
     train: int  # the task's training rows
     quality: Quality  # of a rule
     min_rows: float  # minimum number of rows that a rule covers, in units of weight
@@ -62,19 +63,19 @@ class Covering:
         """Number of classes that occur in the training rows."""
         return sum(fraction > 0 for fraction in self.prior)
 
-    def ordered(self) -> Growing:
+    def ordered(self) -> Learner:
         """Learn a decision list: each rule applies to rows that no earlier rule covers."""
         return self._cover(-1, self.train, max(1, self.present - 1))
 
-    def unordered(self, target: int) -> Growing:
+    def unordered(self, target: int) -> Learner:
         """Learn rules for one class, each from rows of the class that no earlier rule covers."""
         return self._cover(target, self.examples.of_class[target], 1)
 
-    def _cover(self, target: int, wanted: int, freedom: int) -> Growing:
+    def _cover(self, target: int, wanted: int, freedom: int) -> Learner:
         """Learn rules until they cover all wanted rows."""
         least = self.min_rows * self.unit
         significance = 0.0 if self.level is None else statistic(self.level, freedom) * self.unit
-        rules: list[Grown] = []
+        rules: list[CoveringRule] = []
         remaining, n = self.train, (self.train & wanted).bit_count()
         while remaining & wanted:
             a, b = self.constants or (proportions(self.examples.class_totals(remaining)), 0.0)
@@ -82,7 +83,7 @@ class Covering:
             conditions = yield Request(remaining, target, a, b, least, significance, done=done)
             if not conditions:
                 break
-            rule = Grown(conditions, self.examples.truth(conditions))
+            rule = CoveringRule(conditions, self.examples.truth(conditions))
             rules.append(rule)
             remaining ^= remaining & rule.rows & wanted
         return rules

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from crosscut.rules.examples import TableRows
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.validation import RuleEstimator, RuleValidation
-from crosscut.rules.weighing import Group, rule_sets, weighed_alike
+from crosscut.rules.weighing import Group, grouped_by_weights, rule_sets
 from crosscut.rules.wording import TableWording, sql_case
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
@@ -209,7 +209,7 @@ def _groups(data: TrainingSet, tasks: Tasks, *, balanced: bool) -> list[Group[Ta
     table, target = (data.table.take(rows) if tasks.copies else data.table), data.target.take(rows)
     each = range(tasks.n_tasks)
     weights = (data.balanced(tasks, task).take(rows).weights if balanced else target.weights for task in each)
-    return weighed_alike(
+    return grouped_by_weights(
         [over_copies.trains(task) for task in each],
         weights,
         lambda kept, exponent: TableRows(table, replace(target, weights=kept), exponent),

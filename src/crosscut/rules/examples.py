@@ -40,18 +40,10 @@ def bits_of(truth: NDArray[np.bool_]) -> int:
 
 
 class Rows(ABC):
-    """Rows with a class and a weight, and sums over sets of rows.
+    """Rows of a table or examples of a database, with a class and a weight; the search for rules about them.
 
-    Parameters
-    ----------
-    codes : int32 array (rows,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    weights : float64 array (rows,), optional
-        Weights of the rows. They are stored as multiples of 2**-exponent, so that their sums are exact.
-    exponent : int, optional
-        Exponent of this grid; by default computed from all rows.
+    Weights are stored as multiples of 2**-exponent, so that their sums are exact. By default this exponent is
+    computed from all rows.
     """
 
     def __init__(
@@ -104,6 +96,21 @@ class Rows(ABC):
         copies = weights / least
         whole = np.abs(copies - np.rint(copies)).max() <= SAME * copies.max()
         return least if whole else float(weights.sum()) / len(weights)
+
+    @abstractmethod
+    def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
+        """Return the conditions to add to the start of each request; none if nothing improves it.
+
+        All requests are answered in shared passes over the rows.
+        """
+
+    @abstractmethod
+    def truth(self, conditions: Sequence[Any]) -> int:
+        """Return the rows that satisfy all conditions."""
+
+    @abstractmethod
+    def n_conditions(self, rows: int) -> int:
+        """Return the number of possible conditions on some rows."""
 
     @property
     @abstractmethod
@@ -160,17 +167,7 @@ class Rows(ABC):
 
 
 class TableRows(Rows):
-    """The rows of a table, and the rows that satisfy conditions, computed once per rule.
-
-    Parameters
-    ----------
-    table : Table
-        The columns.
-    target : Target
-        Class codes and weights.
-    exponent : int, optional
-        Exponent of the grid of weights; by default computed from all rows.
-    """
+    """The rows of a table, and the rows that satisfy conditions, computed once per rule."""
 
     def __init__(self, table: Table, target: Target, exponent: int | None = None) -> None:
         super().__init__(np.asarray(target.values, np.int32), target.n_classes, target.weights, exponent)

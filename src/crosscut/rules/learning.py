@@ -1,4 +1,4 @@
-"""Learn the rule sets of all tasks, together or, for comparison, one task at a time."""
+"""Learn the rule sets of all tasks together."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 from crosscut.rules.cn2 import Covering, Measure, Quality
 from crosscut.rules.ripper import Ripper
 from crosscut.rules.rule_set import RuleSet, decision_list, voting_rules
-from crosscut.rules.search import Kind, Searcher, Settings, learn_together
+from crosscut.rules.search import Kind, Settings, learn_together
 from crosscut.training.parameters import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sklearn.base import BaseEstimator
+
+    from crosscut.rules.examples import Rows
 
 Strategy = Literal["cn2", "ripper"]
 KINDS: dict[Measure, Kind] = {
@@ -54,39 +56,17 @@ def check_parameters(model: BaseEstimator) -> None:
 
 @dataclass(frozen=True)
 class Learning:
-    """Settings of rule learning, which are the same for every task.
-
-    Attributes
-    ----------
-    strategy : {"cn2", "ripper"}
-        Covering with beam search, or growing and pruning by description length.
-    ordered : bool
-        CN2: learn a decision list; otherwise, rules for each class that vote.
-    quality : Quality
-        CN2: the quality of a rule.
-    width : int
-        CN2: rules kept at each length.
-    max_length : int or None
-        Maximum number of conditions per rule.
-    min_rows : float
-        Minimum number of rows a rule covers, in units of weight.
-    level : float or None
-        CN2: level of the likelihood ratio test that a rule must pass.
-    passes : int
-        RIPPER: number of optimisation passes.
-    seed : int
-        RIPPER: chooses the rows for pruning.
-    """
+    """Settings of rule learning, which are the same for every task; see `RuleClassifier`."""
 
     strategy: Strategy = "cn2"
     ordered: bool = True
     quality: Quality = LAPLACE
-    width: int = 5
+    width: int = 5  # of the beam
     max_length: int | None = None
-    min_rows: float = 1.0
-    level: float | None = None
-    passes: int = 2
-    seed: int = 0
+    min_rows: float = 1.0  # that a rule covers, in units of weight
+    level: float | None = None  # of significance
+    passes: int = 2  # of optimisation
+    seed: int = 0  # chooses the rows for pruning
 
     @classmethod
     def of(cls, model: BaseEstimator, *, seed: int) -> Self:
@@ -111,24 +91,8 @@ class Learning:
         kind = KINDS[self.quality.measure]
         return Settings(kind, False, self.width, self.max_length, True)
 
-    def rule_sets(
-        self, examples: Searcher, tasks: Sequence[int], *, serial: bool = False
-    ) -> tuple[RuleSet, ...]:
-        """Learn the rule set of each task.
-
-        Parameters
-        ----------
-        examples : Searcher
-            The rows.
-        tasks : sequence of int
-            Training rows of each task, as bit sets.
-        serial : bool
-            Learn one task at a time: the rules are the same, but passes are not shared.
-        """
-        lists = [[task] for task in tasks] if serial else [list(tasks)]
-        return tuple(rules for part in lists for rules in self._learn(examples, part))
-
-    def _learn(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
+    def rule_sets(self, examples: Rows, tasks: Sequence[int]) -> tuple[RuleSet, ...]:
+        """Learn the rule set of each task, whose training rows are a bit set."""
         if self.strategy == "cn2" and not self.ordered:
             return self._learn_unordered(examples, tasks)
         if self.strategy == "cn2":
@@ -140,18 +104,18 @@ class Learning:
                 for task, part in zip(tasks, parts, strict=True)
             ]
         learnt = learn_together(learners, examples, self.settings)
-        return [decision_list(examples, task, rules) for task, rules in zip(tasks, learnt, strict=True)]
+        return tuple(decision_list(examples, task, rules) for task, rules in zip(tasks, learnt, strict=True))
 
-    def _covering(self, examples: Searcher, task: int) -> Covering:
+    def _covering(self, examples: Rows, task: int) -> Covering:
         return Covering(examples, task, self.quality, self.min_rows, self.level)
 
-    def _learn_unordered(self, examples: Searcher, tasks: list[int]) -> list[RuleSet]:
+    def _learn_unordered(self, examples: Rows, tasks: Sequence[int]) -> tuple[RuleSet, ...]:
         """Learn the rules of all tasks and classes together, because they are independent."""
         coverings = [self._covering(examples, task) for task in tasks]
         learners = [covering.unordered(k) for covering in coverings for k in range(examples.n_classes)]
         learnt = learn_together(learners, examples, self.settings)
         k = examples.n_classes
-        return [
+        return tuple(
             voting_rules(examples, task, [rule for rules in learnt[t * k : t * k + k] for rule in rules])
             for t, task in enumerate(tasks)
-        ]
+        )

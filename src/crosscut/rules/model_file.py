@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
+    from crosscut.data.schema import Schema
     from crosscut.typing import CrossValidation
 
 _RULES = {"rule_start": np.int64, "condition_start": np.int64, "totals": np.float64}
@@ -166,7 +167,7 @@ def _validation(
     return validation
 
 
-def _conditions(arrays: dict[str, NDArray[Any]], schema: Any) -> list[Condition]:
+def _conditions(arrays: dict[str, NDArray[Any]], schema: Schema) -> list[Condition]:
     check_types(arrays, _CONDITIONS)
     feature, operator, value = (arrays[name] for name in _CONDITIONS)
     need(feature.ndim == 1 and operator.shape == value.shape == feature.shape, "conditions differ in number")

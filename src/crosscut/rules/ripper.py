@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.rules.search import Grown, Request
+from crosscut.rules.search import CoveringRule, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crosscut.rules.search import Growing, Searcher
+    from crosscut.rules.examples import Rows
+    from crosscut.rules.search import Learner
 
 REDUNDANCY = 0.5  # conditions are not independent, so only half of their bits count
 
@@ -74,18 +75,18 @@ SLACK = 64.0  # growing stops at this many bits above the shortest rule set so f
 class Ripper:
     """Learns the rules of a task."""
 
-    examples: Searcher  # the rows, and the search for rules
+    examples: Rows
     train: int  # the task's training rows
     grow_parts: list[int]  # rows to grow rules on: in the first pass, and in each optimisation pass
     min_rows: float  # minimum number of rows a rule covers, in units of weight
 
-    def learn(self) -> Growing:
+    def learn(self) -> Learner:
         """Learn rules class by class, starting with the rarest; the most frequent class is the default."""
         totals = self.examples.class_totals(self.train)
         order = sorted((total, code) for code, total in enumerate(totals) if total > 0)
         n_possible = self.examples.n_conditions(self.train)
         remaining = self.train
-        learnt: list[Grown] = []
+        learnt: list[CoveringRule] = []
         n_stages = len(self.grow_parts) * max(1, len(order) - 1)
         for number, (_, code) in enumerate(order[:-1]):
             learner = _OneClass(self, code, remaining, n_possible)
@@ -115,16 +116,16 @@ class _OneClass:
         self.share = self.n_positive / self.n if rows else 0.0
         self.done = 0.0  # fraction of the task
 
-    def grown(self, conditions: Conditions) -> Grown:
-        return Grown(conditions, self.examples.truth(conditions))
+    def rule(self, conditions: Conditions) -> CoveringRule:
+        return CoveringRule(conditions, self.examples.truth(conditions))
 
-    def union(self, rules: Iterable[Grown]) -> int:
+    def union(self, rules: Iterable[CoveringRule]) -> int:
         covered = 0
         for rule in rules:
             covered |= rule.rows
         return covered & self.rows
 
-    def length(self, rules: list[Grown]) -> float:
+    def length(self, rules: list[CoveringRule]) -> float:
         """Return the description length of a rule set and its exceptions. Sums of weights are exact."""
         rows, unit = self.union(rules), self.unit
         covered, correct = self.examples.total(rows), self.examples.total(rows & self.positive)
@@ -141,7 +142,7 @@ class _OneClass:
         a = (0.0,) * self.examples.n_classes
         return Request(rows, self.code, a, 0.0, self.min_weight, 0.0, start, self.done)
 
-    def build(self, rules: list[Grown], part: int) -> Growing:
+    def build(self, rules: list[CoveringRule], part: int) -> Learner:
         """Add rules while the description stays short (IREP*)."""
         total = self.examples.total
         rules = list(rules)
@@ -167,26 +168,26 @@ class _OneClass:
             uncovered ^= covered
         return self.reduce(rules)
 
-    def prune(self, conditions: Conditions, rows: int, *, per_row: bool = False) -> Grown:
+    def prune(self, conditions: Conditions, rows: int, *, per_row: bool = False) -> CoveringRule:
         """Drop final conditions that the pruning rows do not support.
 
         A rule is worth the rows of the class that it covers, less the other rows. For a new rule this is
         divided by all rows that it covers (``per_row``).
         """
         if not rows:
-            return self.grown(conditions)
+            return self.rule(conditions)
         total = self.examples.total
 
-        def worth(rule: Grown) -> float:
+        def worth(rule: CoveringRule) -> float:
             covered = rule.rows & rows
             n = total(covered)
             gain = 2 * total(covered & self.positive) - n
             return gain if not per_row else gain / n if covered else -1.0
 
-        shorter = [self.grown(conditions[:n]) for n in range(1, len(conditions) + 1)]
+        shorter = [self.rule(conditions[:n]) for n in range(1, len(conditions) + 1)]
         return max(shorter, key=worth)  # the shortest, if several are equal
 
-    def optimise(self, rules: list[Grown], part: int) -> Growing:
+    def optimise(self, rules: list[CoveringRule], part: int) -> Learner:
         """Try to replace or revise each rule, then cover the remaining rows."""
         rules = list(rules)
         for i, rule in enumerate(rules):
@@ -209,7 +210,7 @@ class _OneClass:
             rules[i] = versions[int(np.argmin(lengths))]
         return (yield from self.build(rules, part))
 
-    def reduce(self, rules: list[Grown]) -> list[Grown]:
+    def reduce(self, rules: list[CoveringRule]) -> list[CoveringRule]:
         """Delete rules that make the description longer, starting with the last."""
         rules = list(rules)
         length = self.length(rules)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.rules.search import Grown, Searcher
+    from crosscut.rules.examples import Rows
+    from crosscut.rules.search import CoveringRule
 
 Operator = Literal["<=", ">", "=", "!="]
 OPERATORS: tuple[Operator, ...] = ("<=", ">", "=", "!=")
@@ -143,7 +144,7 @@ class RuleSet:
         return probabilities(votes)
 
 
-def decision_list(examples: Searcher, train: int, learnt: Sequence[Grown]) -> RuleSet:
+def decision_list(examples: Rows, train: int, learnt: Sequence[CoveringRule]) -> RuleSet:
     """Make a decision list, in which a rule covers only rows that no earlier rule covers."""
     rules = []
     remaining = train
@@ -155,7 +156,7 @@ def decision_list(examples: Searcher, train: int, learnt: Sequence[Grown]) -> Ru
     return RuleSet(tuple(rules), Rule((), examples.shown_totals(remaining or train)))
 
 
-def voting_rules(examples: Searcher, train: int, learnt: Sequence[Grown]) -> RuleSet:
+def voting_rules(examples: Rows, train: int, learnt: Sequence[CoveringRule]) -> RuleSet:
     """Make voting rules, each with all training rows it covers."""
     rules = tuple(Rule(conditions, examples.shown_totals(rows & train)) for conditions, rows in learnt)
     return RuleSet(rules, Rule((), examples.shown_totals(train)), ordered=False)

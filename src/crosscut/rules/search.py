@@ -9,15 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from crosscut.engines.progress import watcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from crosscut.rules.examples import Rows
 
 Kind = Literal["ratio", "linear", "foil", "entropy"]
 
@@ -26,113 +25,50 @@ Kind = Literal["ratio", "linear", "foil", "entropy"]
 class Settings:
     """Settings of the search for rules, which are the same for every task.
 
-    Attributes
-    ----------
-    kind : {"ratio", "linear", "foil", "entropy"}
-        Quality of a rule that covers weight n, of which p is of its class: (p + a) / (n + b), p - n a,
-        p (log2(p / n) - log2(P / N)), or minus the entropy of the classes it covers.
-    greedy : bool
-        Add the best condition until the quality stops improving, instead of returning the best rule.
-    width : int
-        Number of rules kept at each length.
-    max_length : int or None
-        Maximum number of conditions per rule.
-    unequal : bool
-        Also allow conditions with ``!=``.
+    The ``kind`` is the quality of a rule that covers weight n, of which p is of its class: "ratio" is
+    (p + a) / (n + b), "linear" is p - n a, "foil" is p (log2(p / n) - log2(P / N)), and "entropy" is minus
+    the entropy of the classes it covers. A greedy search adds the best condition until the quality stops
+    improving, instead of returning the best rule.
     """
 
     kind: Kind = "ratio"
     greedy: bool = False
-    width: int = 1
-    max_length: int | None = None
-    unequal: bool = False
+    width: int = 1  # number of rules kept at each length
+    max_length: int | None = None  # of a rule
+    unequal: bool = False  # whether to allow conditions with !=
 
 
 class Request(NamedTuple):  # a tuple, because one is created for every rule
-    """A request for one rule.
+    """A request for one rule."""
 
-    Attributes
-    ----------
-    rows : int
-        The rows to search, as a bit set.
-    target : int
-        The class of the rule; -1 for the class that fits best.
-    a : tuple of float
-        Constants of the quality, one per class.
-    b : float
-        Constant of the quality.
-    least : float
-        Minimum weight of the rows a rule covers.
-    significance : float
-        Minimum likelihood ratio statistic of a rule; 0 for none.
-    start : tuple
-        Conditions to start from, which the rows already satisfy.
-    done : float
-        Approximate fraction of the learner's work that is done.
-    """
-
-    rows: int
-    target: int
-    a: tuple[float, ...]
-    b: float = 0.0
-    least: float = 1.0
-    significance: float = 0.0
-    start: tuple[Any, ...] = ()
-    done: float = 0.0
+    rows: int  # to search, as a bit set
+    target: int  # the class of the rule; -1 for the class that fits best
+    a: tuple[float, ...]  # constants of the quality, one per class
+    b: float = 0.0  # constant of the quality
+    least: float = 1.0  # minimum weight of the rows a rule covers
+    significance: float = 0.0  # minimum likelihood ratio statistic of a rule; 0 for none
+    start: tuple[Any, ...] = ()  # conditions to start from, which the rows already satisfy
+    done: float = 0.0  # approximate fraction of the learner's work that is done
 
 
-class Grown(NamedTuple):
+class CoveringRule(NamedTuple):
     """A rule with the rows that satisfy it."""
 
     conditions: tuple[Any, ...]
     rows: int
 
 
-Growing = Generator[Request, tuple[Any, ...], list[Grown]]
+Learner = Generator[Request, tuple[Any, ...], list[CoveringRule]]
 
 
-class Searcher(Protocol):
-    """Searches for rules about tables or relational examples."""
-
-    n_classes: int
-    exponent: int
-    of_class: list[int]
-    weighted: int
-
-    def search(self, requests: Sequence[Request], settings: Settings) -> list[tuple[Any, ...]]:
-        """Return the conditions to add to the start of each request; none if nothing improves it."""
-
-    def truth(self, conditions: Sequence[Any]) -> int:
-        """Return the rows that satisfy all conditions."""
-
-    def total(self, rows: int) -> float:
-        """Return the weight of a set of rows."""
-
-    def unit(self, rows: int) -> float:
-        """Return the weight that counts as one row among a task's training rows."""
-
-    def shown_totals(self, rows: int) -> tuple[float, ...]:
-        """Return the weight of each class in a set of rows, in the user's unit."""
-
-    def grow_parts(self, tasks: Sequence[int], seed: int, n: int) -> list[list[int]]:
-        """Draw about two thirds of the training rows of each task, ``n`` times."""
-
-    def flags_among(self, sets: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return a matrix (sets, rows) that says whether each row is in each set."""
-
-    def class_totals(self, rows: int) -> tuple[float, ...]:
-        """Return the weight of each class in a set of rows."""
-
-    def n_conditions(self, rows: int) -> int:
-        """Return the number of possible conditions on some rows."""
-
-
-def learn_together(learners: Sequence[Growing], examples: Searcher, settings: Settings) -> list[list[Grown]]:
+def learn_together(
+    learners: Sequence[Learner], examples: Rows, settings: Settings
+) -> list[list[CoveringRule]]:
     """Run learners together: their requests are answered in shared passes over the rows.
 
     An answer depends only on its request, so each learner's result is the same as alone.
     """
-    results: dict[int, list[Grown]] = {}
+    results: dict[int, list[CoveringRule]] = {}
     requests: dict[int, Request] = {}
 
     def resume(number: int, answer: tuple[Any, ...] | None) -> None:

@@ -18,8 +18,8 @@ from crosscut.training.fit import CrossValidated, Fit, Validated, fit_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.rules.examples import Rows
     from crosscut.rules.rule_set import RuleSet
-    from crosscut.rules.search import Searcher
     from crosscut.rules.wording import Wording
 
 
@@ -38,7 +38,7 @@ class RuleValidation(Validation):
     @classmethod
     def of(
         cls,
-        examples: Searcher,
+        examples: Rows,
         sets: tuple[RuleSet, ...],
         held_out: tuple[NDArray[np.int64], NDArray[np.int64]],
         codes: NDArray[Any],
@@ -56,7 +56,7 @@ class RuleValidation(Validation):
         return validation
 
 
-def _rule_precision(examples: Searcher, rules: RuleSet, cv: Validation) -> list[tuple[float, float]]:
+def _rule_precision(examples: Rows, rules: RuleSet, cv: Validation) -> list[tuple[float, float]]:
     times = cv.times_held_out
     hits = np.bincount(cv.rows, cv.decided == cv.y[cv.rows], minlength=len(times))
     correct = np.divide(hits, times, where=times > 0, out=np.full(len(times), np.nan))

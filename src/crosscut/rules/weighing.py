@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from crosscut.engines.progress import watching_part
-from crosscut.rules.examples import bits_of, grid_exponent
-from crosscut.rules.search import Searcher
+from crosscut.rules.examples import Rows, bits_of, grid_exponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.float64] | None
 
-Some = TypeVar("Some", bound=Searcher)
+Some = TypeVar("Some", bound=Rows)
 
 
 class Group(NamedTuple, Generic[Some]):
@@ -31,7 +30,7 @@ class Group(NamedTuple, Generic[Some]):
     trained: list[int]  # training rows of each, as a bit set
 
 
-def weighed_alike(
+def grouped_by_weights(
     trains: Sequence[NDArray[np.bool_]],
     weights: Iterable[Weights],
     weighed: Callable[[Weights, int | None], Some],
@@ -39,22 +38,14 @@ def weighed_alike(
     """Group tasks whose rows have the same weights on the same grid; task 0 is in the first group.
 
     The grid, like balanced class weights, depends on the training rows of a task. Most tasks have the same.
-
-    Parameters
-    ----------
-    trains : sequence of boolean arrays (rows,)
-        The training rows of each task.
-    weights : iterable of float64 arrays (rows,) or None
-        The weights in each task.
-    weighed : callable
-        Returns the rows of a group for their weights and the exponent of their grid.
+    ``weighed`` returns the rows of a group for their weights and the exponent of their grid.
     """
-    alike: dict[tuple[bytes, int | None], tuple[Weights, list[int]]] = {}
+    by_weights: dict[tuple[bytes, int | None], tuple[Weights, list[int]]] = {}
     for task, (train, of_task) in enumerate(zip(trains, weights, strict=True)):
         key = (b"", None) if of_task is None else (of_task.tobytes(), grid_exponent(of_task[train]))
-        alike.setdefault(key, (of_task, []))[1].append(task)
+        by_weights.setdefault(key, (of_task, []))[1].append(task)
     groups = []
-    for (_, exponent), (shared, together) in alike.items():
+    for (_, exponent), (shared, together) in by_weights.items():
         used = np.any([trains[task] for task in together], axis=0)
         kept = None if shared is None else np.where(used, shared, 0.0)  # other rows may not fit the grid
         examples = weighed(kept, exponent)

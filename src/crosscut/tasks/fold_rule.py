@@ -38,27 +38,18 @@ class FoldRule:
     the group's value, so a group is never split. In order, folds are consecutive rows, as in scikit-learn's
     ``KFold``.
 
-    Attributes
-    ----------
-    n_folds : int
-        From 2 to 63, or 0 if no row is held out.
-    stratified, grouped, in_order : bool
-    seed : int
-    n_rows : int
-        Total number of rows, known after the survey; used only for folds in order.
-
     Examples
     --------
     >>> FoldRule(3).of_places(np.arange(9))
     array([1, 2, 0, 2, 0, 1, 1, 2, 0], dtype=uint8)
     """
 
-    n_folds: int
+    n_folds: int  # 2 to 63, or 0 if no row is held out
     stratified: bool = False
     grouped: bool = False
     seed: int = 0
     in_order: bool = False
-    n_rows: int = 0
+    n_rows: int = 0  # of all data, known after the survey; used only for folds in order
 
     def __post_init__(self) -> None:
         if self.n_folds != 0 and not 2 <= self.n_folds <= MAX_FOLDS:

@@ -227,13 +227,8 @@ def trained_classes(
 def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[Any]) -> None:
     """Raise if a model has no training rows with weight; warn if models lack a class.
 
-    Parameters
-    ----------
-    trained : bool array (tasks, classes)
-        Whether each task trains on any row of each class; task 0 is the final model, the other tasks are
-        folds.
-    classes : sequence
-        Names of the classes; one for regression.
+    ``trained`` (tasks, classes) says whether each task trains on any row of each class. Task 0 is the final
+    model, the other tasks are folds. Regression has one class.
     """
     bare = np.flatnonzero(~trained.any(axis=1))
     if len(bare):

@@ -21,46 +21,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TaskList:
-    """Trees to grow: training rows, columns and limits of each tree.
-
-    Attributes
-    ----------
-    n_rows, n_tasks : int
-    masks : uint16 array (n_blocks, n_rows)
-        Bit ``t`` of block ``b`` is set if the row trains task ``15 * b + t``.
-    multiplicity : uint8 array (n_tasks, n_rows), or None
-        How often a row counts in a task; None if at most once.
-    groups : int64 array (n_rows,), or None
-        The group of each row, if groups were given to a splitter.
-    copies : bool
-        Whether a row that counts several times is several rows, as in training sets that repeat rows. In
-        bootstraps, it is one row with a larger weight.
-    features : bool array (n_tasks, n_columns), or None
-        Which columns a task may use; None for all columns.
-    limits : tuple of Limits
-        One per task.
-    has_final : bool
-        Whether task 0 is the final tree, trained on all rows.
-    base, setting : int64 arrays (n_tasks,)
-        After :meth:`with_limits` or :meth:`with_features`: the original task, and the index of the setting.
-    pairs : mapping of (i, j) to task, or None
-        After :meth:`nested`: the task that leaves out folds i and j; ``(i, i)`` leaves out fold i only.
-    """
+    """Trees to grow: training rows, columns and limits of each tree."""
 
     n_rows: int
     n_tasks: int
-    masks: NDArray[np.uint16]
+    masks: NDArray[np.uint16]  # (blocks, rows): bit t of block b is set if the row trains task 15 * b + t
     tests: NDArray[np.int64]  # held-out rows of all tasks, task by task
     first_test: NDArray[np.int64]  # n_tasks + 1 offsets into tests
-    multiplicity: NDArray[np.uint8] | None = None
-    features: NDArray[np.bool_] | None = None
-    limits: tuple[Limits, ...] = (Limits(),)
-    has_final: bool = True
+    multiplicity: NDArray[np.uint8] | None = None  # (tasks, rows): how often a row counts, if above once
+    features: NDArray[np.bool_] | None = None  # (tasks, columns): columns that a task may use, if not all
+    limits: tuple[Limits, ...] = (Limits(),)  # one per task
+    has_final: bool = True  # whether task 0 is the final tree, trained on all rows
+    # after `with_limits` or `with_features`: the original task, and the index of the setting
     base: NDArray[np.int64] | None = None
     setting: NDArray[np.int64] | None = None
+    # after `nested`: the task that leaves out folds i and j; (i, i) leaves out fold i only
     pairs: Mapping[tuple[int, int], int] | None = None
+    # whether a row that counts several times is several rows, as in training sets that repeat rows; in
+    # bootstraps, it is one row with a larger weight
     copies: bool = False
-    groups: NDArray[np.int64] | None = None
+    groups: NDArray[np.int64] | None = None  # group of each row, if a splitter was given groups
 
     def __post_init__(self) -> None:
         if len(self.limits) not in {1, self.n_tasks}:

@@ -67,16 +67,7 @@ class Tasks(TaskList):
     ) -> Self:
         """Make the final model's task, and one per split of an estimator's ``cv``.
 
-        Parameters
-        ----------
-        cv : int, splitter, iterable of (train, test), or None
-            An integer is reduced if there are too few rows.
-        target, classes
-            The target, and the classes of its codes (None for regression).
-        X, groups, random_state
-            For the splitter; ``random_state`` shuffles the folds of an integer.
-        limits, n_jobs
-            Limits of all tasks; number of threads.
+        A number of folds is reduced if there are too few rows; ``random_state`` shuffles these folds.
         """
         n_rows = len(target.values)
         if cv is None:

@@ -111,7 +111,7 @@ def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.i
     coded = coded_text(y)
     if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
         return np.array(coded.categories, "U" if hasattr(type(y), "to_pylist") else object), coded.codes
-    y = _bare(y, "iubUO")
+    y = _plain_column(y, "iubUO")
     simple = type(y) is np.ndarray and y.ndim == 1 and len(y) > 0
     if not simple or not (y.dtype.kind in "iubU" or (y.dtype.kind == "O" and set(map(type, y)) == {str})):
         y = _column(y, "classifier")
@@ -123,7 +123,7 @@ def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.i
 def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     """Return the targets of a regression as doubles."""
     check_arrow(y, "y")
-    y = _bare(y, "fiub")
+    y = _plain_column(y, "fiub")
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
         y = _column(y, "regressor")
         if y.dtype.kind not in "fiub":
@@ -160,7 +160,7 @@ def read_weights(
     return np.ascontiguousarray(weights, dtype=np.float64)
 
 
-def _bare(y: ColumnLike, kinds: str) -> ColumnLike:
+def _plain_column(y: ColumnLike, kinds: str) -> ColumnLike:
     """Return a pandas, polars or Arrow column of these kinds as a NumPy array, which is faster to check."""
     array, of = y, type(y)  # hasattr is slow on column instances, so test the type
     if hasattr(of, "to_pylist"):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crosscut.typing import TableLike
 
 
-class Guaranteed:
+class HasCoverage:
     """Mixin of estimators whose prediction intervals or sets have guaranteed coverage."""
 
     fit_: Fit
@@ -45,7 +45,7 @@ class Guaranteed:
         return coverage(fit_of(self).validated("cv_coverage()"), level, method)
 
 
-class PredictsIntervals(Guaranteed):
+class PredictsIntervals(HasCoverage):
     """Mixin of regressors that predict intervals."""
 
     def predict_interval(self, X: TableLike, level: float = 0.9, method: str = "cv+") -> NDArray[np.float64]:
@@ -81,7 +81,7 @@ class PredictsIntervals(Guaranteed):
         return intervals(cv, self._values_by_folds(X)[:, :, 0], level, method)
 
 
-class PredictsSets(Guaranteed):
+class PredictsSets(HasCoverage):
     """Mixin of classifiers that predict sets of classes."""
 
     def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:

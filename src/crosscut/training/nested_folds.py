@@ -28,8 +28,8 @@ from crosscut.forest.forest import Forest
 from crosscut.statistics.intervals import LossSums, interval_about, value_of
 from crosscut.statistics.measures import kind_of, row_losses
 from crosscut.tasks import Tasks
-from crosscut.training.parameters import measure_of
-from crosscut.training.train import grow_trees, limited, prune_each, pruned_by, validate
+from crosscut.training.parameters import limits_of, measure_of
+from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,17 +60,17 @@ def nested_interval(
     loss = np.mean([one.loss for one in losses], axis=0)
     rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1, groups=chosen.groups)
     value, direction = value_of(rows, of)
-    added: list[float] = []
+    corrections: list[float] = []
     for fold, (out_of_fold, change) in zip(partitions, losses, strict=True):
         products = LossSums.of(out_of_fold, target, weight, fold, len(change)).products[:, 0]
         total, sums = products[:, 0], products @ direction
         others = (sums.sum() - sums) / (total.sum() - total)
         d = direction[1] * change
-        added.extend((1 - 1 / len(change)) * d * (d + 2 * (others - sums / total)))
-    plain, further = rows.variance(direction) / len(loss), np.array(added)
-    further = further.mean() + further.std(ddof=1) / len(further) ** 0.5
-    apart = value - value_of(chosen.sums_by_row(_losses(chosen, measure), target), of)[0]
-    error = float(plain + max(further, 0.0) + apart**2) ** 0.5
+        corrections.extend((1 - 1 / len(change)) * d * (d + 2 * (others - sums / total)))
+    correction = np.mean(corrections) + np.std(corrections, ddof=1) / len(corrections) ** 0.5
+    by_choice = value - value_of(chosen.sums_by_row(_losses(chosen, measure), target), of)[0]
+    variance = rows.variance(direction) / len(loss)
+    error = float(variance + max(correction, 0.0) + by_choice**2) ** 0.5
     return interval_about(value, error, rows, level, of)
 
 
@@ -88,11 +88,11 @@ def nested_losses(
     """
     n_folds, chosen = int(fold.max()) + 1, model.prune in {"best", "1se"}
     sets = [out for size in range(1, 4 if chosen else 3) for out in combinations(range(n_folds), size)]
-    tasks = limited(model, Tasks.leaving_out(fold, sets))
+    tasks = Tasks.leaving_out(fold, sets).with_limits([limits_of(model)])
     forest = prune_each(model, grow_trees(model, data, tasks))
     evaluated = [out for out in sets if len(out) < 3]
     if chosen:
-        forest = _each_chosen(model, data, fold, sets, forest)
+        forest = _pruned_separately(model, data, fold, sets, forest)
     cv = validate(data, tasks.take(range(len(evaluated))), forest, n_jobs=model.n_jobs)
     losses, loss = _losses(cv, measure), np.empty(data.n_rows)
     single = slice(0, int(cv.row_start[n_folds]))
@@ -107,7 +107,7 @@ def nested_losses(
     return NestedLosses(loss, total / (weight.sum() - np.bincount(fold, weight)))
 
 
-def _each_chosen(
+def _pruned_separately(
     model: TreeEstimator,
     data: TrainingSet,
     fold: NDArray[np.int64],

@@ -48,16 +48,6 @@ def sklearn_parameters(model: TreeEstimator) -> dict[str, Any]:
     return named | {"criterion": "entropy" if model.criterion == "gain_ratio" else model.criterion}
 
 
-def limits_of(model: TreeEstimator, n_rows: int) -> Limits:
-    """Return the limits of a task with ``n_rows`` training rows; fractions become numbers of rows."""
-    return given_limits(model).of_rows(n_rows)
-
-
-def has_fractions(model: TreeEstimator) -> bool:
-    """Whether limits depend on a task's number of rows."""
-    return given_limits(model).has_fractions
-
-
 def measure_of(model: TreeEstimator) -> Measure:
     """Return the measure that pruning weighs against the number of leaves."""
     measure: Measure = getattr(model, "prune_by", "impurity")
@@ -84,8 +74,8 @@ def cost_matrix(model: TreeEstimator, classes: NDArray[Any] | None) -> NDArray[n
     return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
 
 
-def given_limits(model: TreeEstimator) -> Limits:
-    """Return the limits as given, possibly as fractions of the rows."""
+def limits_of(model: TreeEstimator) -> Limits:
+    """Return the limits as passed, possibly as fractions of the rows."""
     split, leaf = (
         count if isinstance(count, float) else int(count)
         for count in (model.min_samples_split, model.min_samples_leaf)

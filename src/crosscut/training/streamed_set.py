@@ -15,14 +15,14 @@ from crosscut.data.ranks import MAX_COARSE
 from crosscut.engines.stream.checkpoint import Checkpoint
 from crosscut.engines.stream.growing_tree import coded_trees, with_values
 from crosscut.engines.stream.level_wise import Plan, grow_level_wise
-from crosscut.engines.stream.passes import LeafPass
+from crosscut.engines.stream.passes import LeafPass, Pass, Sums
 from crosscut.engines.stream.stream import Stream
 from crosscut.engines.stream.survey import Roles
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, has_fractions, is_integer, limits_of, measure_of
+from crosscut.training.parameters import growth_of, is_integer, limits_of, measure_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from crosscut.data.grid import Totals
     from crosscut.data.schema import Schema
     from crosscut.engines.stream.coding import Batch, Coding
+    from crosscut.engines.stream.dask import DaskRows
+    from crosscut.engines.stream.level_wise import Rows
+    from crosscut.engines.stream.stream import StreamRows
     from crosscut.tasks.growth import Limits
     from crosscut.typing import ColumnLike, TableLike, TreeEstimator
 
@@ -45,44 +48,52 @@ def with_class_weights(totals: Totals, class_weights: NDArray[np.float64] | None
     )  # one more bit, because products may round up to a power of two
 
 
-@dataclass
-class BalancedPass:
-    """Wrapper that runs a pass with other class weights; None if all weights are 1."""
+@dataclass(kw_only=True)
+class _BalancedPass(Pass[Sums]):
+    """A pass with other class weights; None if all weights are 1."""
 
-    wrapped: Any
+    wrapped: Pass[Sums]
     class_weights: NDArray[np.float64] | None
 
-    @property
-    def name(self) -> str:
-        """Name of the pass."""
-        return str(self.wrapped.name)
-
-    def start(self) -> Any:
-        """Return empty sums."""
+    def start(self) -> Sums:
         return self.wrapped.start()
 
-    def add(self, sums: Any, batch: Batch) -> None:
-        """Add a batch with the class weights."""
+    def add(self, sums: Sums, batch: Batch) -> None:
         weight = None
         if self.class_weights is not None:
             weight = self.class_weights[batch.target]
             weight = weight if batch.sample_weight is None else weight * batch.sample_weight
         self.wrapped.add(sums, replace(batch, weight=weight))
 
-    def merge(self, sums: Any, others: Any) -> Any:
-        """Return the total of two sums."""
+    def merge(self, sums: Sums, others: Sums) -> Sums:
         return self.wrapped.merge(sums, others)
 
 
-class BalancedRows(NamedTuple):
+class _BalancedRows(NamedTuple):
     """The rows of a stream with other class weights."""
 
-    rows: Any
+    rows: Rows
     class_weights: NDArray[np.float64] | None
 
-    def run(self, one_pass: Any) -> Any:
-        """Return the sums of a pass over all rows."""
-        return self.rows.run(BalancedPass(one_pass, self.class_weights))
+    def run(self, one_pass: Pass[Sums]) -> Sums:
+        weights = self.class_weights
+        return self.rows.run(_BalancedPass(name=one_pass.name, wrapped=one_pass, class_weights=weights))
+
+
+@dataclass(kw_only=True)
+class _FoldSizePass(Pass["NDArray[np.int64]"]):
+    """Count the rows of each fold, by class."""
+
+    n_folds: int
+    n_classes: int  # 0 for numbers, which count as one class
+
+    def start(self) -> NDArray[np.int64]:
+        return np.zeros((max(1, self.n_folds), max(1, self.n_classes)), np.int64)
+
+    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
+        code = batch.target if self.n_classes else np.zeros(batch.n_rows, np.int64)
+        cell = batch.fold.astype(np.int64) * sums.shape[1] + code
+        sums += np.bincount(cell, minlength=sums.size).reshape(sums.shape)
 
 
 @dataclass(eq=False)
@@ -91,7 +102,7 @@ class StreamedSet:
 
     model: TreeEstimator
     stream: Stream
-    rows: Any
+    rows: StreamRows | DaskRows
     coding: Coding
     grids: Grids | None
     folds: FoldRule
@@ -100,7 +111,7 @@ class StreamedSet:
 
     @classmethod
     def read(
-        cls, model: TreeEstimator, X: TableLike, target: Any, sample_weight: ColumnLike, groups: ColumnLike
+        cls, model: TreeEstimator, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
     ) -> StreamedSet:
         """Survey and code the data."""
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
@@ -110,7 +121,7 @@ class StreamedSet:
         max_bins = MAX_COARSE if model.max_bins is None else int(model.max_bins)
         roles = Roles(target, classifies, groups, sample_weight, _class_weight(model))
         rows = stream.prepare(roles, max_bins, folds, model.n_jobs)
-        coding: Coding = rows.coding
+        coding = rows.coding
         rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
             raise ValueError(f"cv={folds.n_folds} folds exceed the {coding.n_rows} rows; use a smaller cv")
@@ -136,15 +147,17 @@ class StreamedSet:
     def limits(self) -> tuple[Limits, ...]:
         """Return the limits of each task; fractions become numbers of rows."""
         sizes = [self.coding.n_rows] * (self.folds.n_folds + 1)
-        if has_fractions(self.model):
+        if limits_of(self.model).has_fractions:
             sizes = self._class_counts.sum(axis=1).tolist()
-        return tuple(limits_of(self.model, size) for size in sizes)
+        return tuple(limits_of(self.model).of_rows(size) for size in sizes)
 
     @cached_property
     def _class_counts(self) -> NDArray[np.int64]:
         """Training rows of each task, by class."""
         n_folds = self.folds.n_folds
-        held_out: NDArray[np.int64] = self.rows.run(FoldSizePass(n_folds, self.coding.n_classes))
+        held_out = self.rows.run(
+            _FoldSizePass(name="fold sizes", n_folds=n_folds, n_classes=self.coding.n_classes)
+        )
         whole = held_out.sum(axis=0)
         return np.array([whole, *(whole - held_out[:n_folds])])
 
@@ -170,14 +183,14 @@ class StreamedSet:
         weights = np.ones(len(counts))
         weights[counts > 0] = counts.sum() / (np.count_nonzero(counts) * counts[counts > 0])
         counted = self.coding.roles.weight is None and bool(np.all(weights == 1))
-        rows = BalancedRows(self.rows, None if counted else weights)
+        rows = _BalancedRows(self.rows, None if counted else weights)
         grids = Grids.of(with_class_weights(self.rows.totals, weights), numbers=False, weighted=not counted)
         others = replace(limits[task], max_depth=0)
         of_task = tuple(limit if t == task else others for t, limit in enumerate(limits))
         grown = self._grow(rows, grids, of_task, suffix=f".{task}")
         return Forest(grown.packed.only(task), grown.work)
 
-    def _grow(self, rows: Any, grids: Grids | None, limits: tuple[Limits, ...], suffix: str = "") -> Forest:
+    def _grow(self, rows: Rows, grids: Grids | None, limits: tuple[Limits, ...], suffix: str = "") -> Forest:
         """Grow the tasks; leaf values that are not counts need one more pass."""
         model = self.model
         growth = growth_of(model)
@@ -208,7 +221,10 @@ class StreamedSet:
             del work["rows"]  # unknown by level for gathered bundles
         if grids is not None:
             coded = coded_trees(packed, self.coding)
-            sums = rows.run(LeafPass("leaves", coded, self.coding, grids, model.n_jobs))
+            one_pass = LeafPass(
+                name="leaves", coded=coded, coding=self.coding, grids=grids, n_jobs=model.n_jobs
+            )
+            sums = rows.run(one_pass)
             packed = with_values(packed, sums, grids, growth.criterion)
         if checkpoint is not None:
             checkpoint.remove()
@@ -216,46 +232,19 @@ class StreamedSet:
 
     def validate(self, forest: Forest) -> StreamValidation:
         """Return the out-of-fold results, after one pass for the losses of the held-out rows."""
-        packed, n_jobs = forest.packed, self.model.n_jobs
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
-        coded, n_folds = coded_trees(packed, self.coding), self.folds.n_folds
+        packed = forest.packed
         totals = with_class_weights(self.rows.totals, self.coding.class_weights)
-        units = (totals.weight.high, 0 if self.classes is not None else totals.target.high + 1)
-        one_pass = LossPass("losses", decided, coded, self.coding, n_folds, units, n_jobs)
-        return StreamValidation(
-            forest,
-            coded,
-            self.coding,
-            self.rows,
-            n_folds=n_folds,
-            sums=self.rows.run(one_pass),
-            units=units,
-            n_jobs=n_jobs,
-            prune_by=measure_of(self.model),
+        one_pass = LossPass(
+            name="losses",
+            predictions=packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss),
+            units=(totals.weight.high, 0 if self.classes is not None else totals.target.high + 1),
+            coded=coded_trees(packed, self.coding),
+            coding=self.coding,
+            n_folds=self.folds.n_folds,
+            n_jobs=self.model.n_jobs,
         )
-
-
-@dataclass
-class FoldSizePass:
-    """Count the rows of each fold, by class."""
-
-    n_folds: int
-    n_classes: int  # 0 for numbers, which count as one class
-    name: str = "fold sizes"
-
-    def start(self) -> NDArray[np.int64]:
-        """Return zero counts."""
-        return np.zeros((max(1, self.n_folds), max(1, self.n_classes)), np.int64)
-
-    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
-        """Count a batch."""
-        code = batch.target if self.n_classes else np.zeros(batch.n_rows, np.int64)
-        cell = batch.fold.astype(np.int64) * sums.shape[1] + code
-        sums += np.bincount(cell, minlength=sums.size).reshape(sums.shape)
-
-    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the total of two sums."""
-        return sums + others
+        sums = self.rows.run(one_pass)
+        return StreamValidation(forest, self.rows, one_pass, sums, measure_of(self.model))
 
 
 def _check_names(**names: object) -> None:
@@ -291,9 +280,9 @@ def _fold_rule(model: TreeEstimator, classifies: bool, grouped: bool) -> FoldRul
     return FoldRule(0 if cv is None else int(cv), stratified, grouped, seed, in_order)
 
 
-def _class_weight(model: TreeEstimator) -> Any:
+def _class_weight(model: TreeEstimator) -> str | tuple[tuple[Any, float], ...] | None:
     """Return the class weights for :class:`Roles`: "balanced", or pairs of class and weight."""
-    weights = getattr(model, "class_weight", None)
+    weights: str | dict[Any, float] | None = getattr(model, "class_weight", None)
     if weights is None or weights == "balanced":
         return weights
     if not isinstance(weights, dict):

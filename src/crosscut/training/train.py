@@ -25,9 +25,7 @@ from crosscut.training.fit import Fit
 from crosscut.training.parameters import (
     check_parameters,
     cost_matrix,
-    given_limits,
     growth_of,
-    has_fractions,
     limits_of,
     measure_of,
 )
@@ -48,11 +46,6 @@ if TYPE_CHECKING:
     from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
 
 
-def classes_matter(table: Table, target: Target, growth: Growth) -> bool:
-    """Whether a tree may depend on classes that do not occur in its training rows."""
-    return target.n_classes > 2 and growth.splits == "binary" and "nominal" in table.kinds
-
-
 def grow_own_classes(
     table: Table, target: Target, tasks: Tasks, growth: Growth, *, n_jobs: int | None
 ) -> Forest:
@@ -60,7 +53,7 @@ def grow_own_classes(
 
     The number of classes affects only which subsets of categories are tried (docs/semantics.md).
     """
-    if not classes_matter(table, target, growth):
+    if target.n_classes <= 2 or growth.splits != "binary" or "nominal" not in table.kinds:
         return grow(table, target, tasks, growth, n_jobs=n_jobs)
     trained, classes = trained_classes(tasks.masks, tasks.n_tasks, target)
     if trained.all() and len(classes) == target.n_classes:
@@ -135,21 +128,16 @@ def train(
     sample_weight: ColumnLike = None,
     groups: ColumnLike = None,
 ) -> Fit:
-    """Grow, prune and validate the trees of a tree estimator.
-
-    Parameters
-    ----------
-    model : TreeClassifier or TreeRegressor
-        The estimator; its attributes for the columns of X are set.
-    X, y, sample_weight, groups
-        As for ``fit``, in memory or not.
-    """
+    """Grow, prune and validate the trees of a tree estimator, and set its attributes for the columns of X."""
     check_parameters(model)
     if Stream.takes(X, y):
         return _train_streamed(model, X, y, sample_weight, groups)
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
-    grown = grow_trees(model, data, tasks)
+    return _pruned_fit(model, data, tasks, grow_trees(model, data, tasks))
+
+
+def _pruned_fit(model: TreeEstimator, data: TrainingSet, tasks: Tasks, grown: Forest) -> Fit:
     evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
     fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else evaluate)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
@@ -177,9 +165,9 @@ def train_together(
         by_growth.setdefault(growth_of(model), []).append(model)
     for same in by_growth.values():
         if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
-            grown = [grow_trees(model, data, limited(model, tasks)) for model in same]
+            grown = [grow_trees(model, data, tasks.with_limits([limits_of(model)])) for model in same]
         else:
-            crossed = tasks.with_limits([given_limits(model) for model in same])
+            crossed = tasks.with_limits([limits_of(model) for model in same])
             every = grow_own_classes(
                 data.table, data.target, crossed, growth_of(same[0]), n_jobs=first.n_jobs
             )
@@ -190,9 +178,7 @@ def train_together(
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(first, name):
                     setattr(model, name, getattr(first, name))
-            evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
-            fit = _fit(model, data, forest, None if tasks.n_tasks == 1 else evaluate)
-            model.fit_ = with_scores(model, fit, partial(held_out_rows, data, tasks))
+            model.fit_ = _pruned_fit(model, data, tasks, forest)
 
 
 def _train_streamed(
@@ -216,7 +202,7 @@ def without_folds(tree: BaseEstimator, **parameters: object) -> BaseEstimator:
 
 def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tasks:
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
-    limits = None if has_fractions(model) else given_limits(model)
+    limits = limits_of(model)
     tasks = Tasks.of_target(
         model.cv,
         data.target,
@@ -224,18 +210,10 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
         X=data.X,
         groups=groups,
         random_state=model.random_state,
-        limits=limits,
+        limits=None if limits.has_fractions else limits,
         n_jobs=model.n_jobs,
     )
-    return limited(model, tasks) if limits is None else tasks
-
-
-def limited(model: TreeEstimator, tasks: Tasks) -> Tasks:
-    """Return the tasks with the limits of an estimator; fractions refer to the rows of each task."""
-    if not has_fractions(model):
-        return replace(tasks, limits=(limits_of(model, tasks.n_rows),))
-    sizes = [tasks.n_train_rows(task) for task in range(tasks.n_tasks)]
-    return replace(tasks, limits=tuple(limits_of(model, size) for size in sizes))
+    return tasks.with_limits([limits]) if limits.has_fractions else tasks
 
 
 def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
@@ -250,10 +228,8 @@ def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
             grow_own_classes(table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=n_jobs)
             for t in range(tasks.n_tasks)
         )
-    elif classes_matter(table, target, growth):
-        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
     else:
-        forest = grow(table, target, tasks, growth, n_jobs=n_jobs)
+        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
     return with_loss(model, forest, data.classes)
 
 
@@ -283,7 +259,7 @@ def validate(
 def prune_each(model: TreeEstimator, forest: Forest) -> Forest:
     """Prune each tree on its own by ``ccp_alpha`` and ``prune="pessimistic"``."""
     if model.ccp_alpha > 0:
-        forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
+        forest = prune(forest, model.ccp_alpha, measure_of(model))
     return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 

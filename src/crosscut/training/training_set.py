@@ -23,33 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Training rows in memory.
+    """Training rows in memory."""
 
-    Attributes
-    ----------
-    X
-        The user's rows.
-    matrix : array (rows, columns)
-        The rows as numbers for prediction.
-    table : Table
-        The encoded rows.
-    target : Target
-        Class codes or numbers, and weights.
-    classes : array or None
-        The classes in sorted order; None for regression.
-    name : str
-        Name of the target.
-    sample_weight : array or None
-        Sample weights, without class weights.
-    """
-
-    X: TableLike
-    matrix: NDArray[Any]
-    table: Table
-    target: Target
-    classes: NDArray[Any] | None
+    X: TableLike  # the user's rows
+    matrix: NDArray[Any]  # the rows as numbers for prediction
+    table: Table  # the encoded rows
+    target: Target  # class codes or numbers, and weights
+    classes: NDArray[Any] | None  # in sorted order; None for regression
     name: str = "target"
-    sample_weight: ColumnLike = None
+    sample_weight: ColumnLike = None  # without class weights
 
     @classmethod
     def read(cls, model: Estimator, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:

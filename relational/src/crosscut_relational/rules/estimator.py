@@ -11,7 +11,7 @@ import numpy as np
 
 from crosscut.rules.learning import Learning, check_parameters
 from crosscut.rules.validation import RuleEstimator, RuleValidation
-from crosscut.rules.weighing import rule_sets, weighed_alike
+from crosscut.rules.weighing import grouped_by_weights, rule_sets
 from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of
 from crosscut_relational.queries.growth import limit_hits
@@ -119,7 +119,7 @@ class RelationalRuleClassifier(RuleEstimator):
         data = RelationalSet.read(database, self.bias, self.cv, cuts=True, groups=groups)
         tasks, weights = data.tasks, read_weights(sample_weight, None, data.y)
         queries = Queries(data.facts, data.language, step_limit=self.step_limit)
-        together = weighed_alike(
+        together = grouped_by_weights(
             [tasks.trains(task) for task in range(tasks.n_tasks)],
             [weights] * tasks.n_tasks,
             partial(RelationalExamples, queries),

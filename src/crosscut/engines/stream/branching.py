@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Limits
 
 
-def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
+def split_bundle(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
     """Set the test of each task of a bundle, and create the child bundles."""
     bundle = state.bundles[b]
     by_column: dict[int, list[tuple[int, list[int], NDArray[np.int32]]]] = {}
@@ -27,14 +27,14 @@ def branch_off(plan: Plan, state: State, b: int, choices: list[Any]) -> None:
         tree, limits = state.trees[task], plan.limits[task]
         if bundle.depth == 0:
             tree.n_rows[0], tree.stats[0], tree.weight = n_rows, stats, weight
-            if not tree.wants_test(0, limits, plan.coding.n_classes):
+            if not tree.may_split(0, limits, plan.coding.n_classes):
                 continue
         if pure or feature < 0 or not _enough_decrease(tree, improvement, limits):
             continue
         children = _take_test(plan, tree, node, choice)
         by_column.setdefault(feature, []).append((task, children, branch_of))
     for feature, tests in by_column.items():
-        bundle.splits.append(_join(plan, state, bundle, feature, tests))
+        bundle.splits.append(_child_bundles(plan, state, bundle, feature, tests))
 
 
 def _enough_decrease(tree: GrowingTree, improvement: float, limits: Limits) -> bool:
@@ -58,7 +58,7 @@ def _take_test(plan: Plan, tree: GrowingTree, node: int, choice: list[Any]) -> l
     return children
 
 
-def _join(
+def _child_bundles(
     plan: Plan,
     state: State,
     bundle: Bundle,
@@ -75,7 +75,7 @@ def _join(
         maps = []
         for task, children, branch_of in tests:
             branch = int(branch_of[key]) if multiway else key
-            if branch < 0 or not state.trees[task].wants_test(
+            if branch < 0 or not state.trees[task].may_split(
                 children[branch], plan.limits[task], plan.coding.n_classes
             ):
                 continue
@@ -114,7 +114,7 @@ def _conflict(maps: list[NDArray[np.int32]]) -> bool:
 _FEW_LEVELS = 8  # up to here, a pass per level is faster than growing a large bundle in memory
 
 
-def share_out(plan: Plan, state: State) -> list[tuple[list[Unit], list[int]]]:
+def plan_passes(plan: Plan, state: State) -> list[tuple[list[Unit], list[int]]]:
     """Distribute the frontier over passes whose statistics and gathered rows fit in memory.
 
     A bundle is gathered if its rows take less memory than its statistics. If many levels may follow, it is
@@ -131,22 +131,22 @@ def _to_gather(plan: Plan, state: State, n_passes: int) -> tuple[list[list[int]]
     """Return the bundles to gather in each pass, small ones first, and the others with bytes per bin."""
     half, per_row = max(1, plan.memory_limit // 2), gathered_bytes(len(plan.coding.n_bins))
     passes: list[list[int]] = [[]]
-    counted, room = [], half
+    counted, bytes_left = [], half
     for b in sorted(state.frontier, key=lambda b: state.bundles[b].n_rows):
         bundle = state.bundles[b]
         per_bin = plan.n_channels * bundle.n_cells * (8 if plan.wide else 4)
         need = bundle.n_rows * per_row
         small = need <= min(half, int(plan.coding.first_bin[-1]) * per_bin)
-        fits = need <= (half if len(passes) < n_passes else room)
+        fits = need <= (half if len(passes) < n_passes else bytes_left)
         pays = bundle.depth == 0 or _levels_left(plan, bundle) > _FEW_LEVELS
         if not (plan.gather and (small or (fits and pays))):
             counted.append((b, per_bin))
             continue
-        if need > room:
+        if need > bytes_left:
             passes.append([])
-            room = half
+            bytes_left = half
         passes[-1].append(b)
-        room -= need
+        bytes_left -= need
     return passes if passes[0] else [], counted
 
 
@@ -155,21 +155,23 @@ def _to_count(plan: Plan, counted: list[tuple[int, int]]) -> list[list[Unit]]:
     first_bin, n_columns = plan.coding.first_bin, len(plan.coding.n_bins)
     half = max(1, plan.memory_limit // 2)
     passes: list[list[Unit]] = []
-    room = 0
+    bytes_left = 0
     for b, per_bin in counted:
         first = 0
         while first < n_columns:
-            most = max(int(first_bin[first + 1]), int(first_bin[first]) + room // per_bin)
+            most = max(int(first_bin[first + 1]), int(first_bin[first]) + bytes_left // per_bin)
             end = int(np.searchsorted(first_bin, most, side="right")) - 1
             size = int(first_bin[end] - first_bin[first]) * per_bin
             whole = int(first_bin[-1] - first_bin[first]) * per_bin
             # split the columns of a bundle only if it does not fit into one pass
-            if not passes or (room < half and (size > room or (end < n_columns and whole <= half))):
+            if not passes or (
+                bytes_left < half and (size > bytes_left or (end < n_columns and whole <= half))
+            ):
                 passes.append([])
-                room = half
+                bytes_left = half
                 continue
             passes[-1].append(Unit(b, first, end))
-            room -= size
+            bytes_left -= size
             first = end
     return passes
 

@@ -79,7 +79,7 @@ def flat_bundles(
         Offset of the target ranges of each unit, then the total size.
     """
     wanted = {unit.bundle for unit in units} | set(gathered)
-    live = _live(bundles, wanted)
+    live = _on_paths(bundles, wanted)
     number = {b: i for i, b in enumerate(live)}
     n = len(live)
     place = np.full(n, INNER, np.uint8)
@@ -104,9 +104,9 @@ def flat_bundles(
     tables = [table for pairs in children for _, table in pairs]
     arrays = {
         "place": place,
-        "split_start": _starts(per_bundle),
+        "split_start": np.cumsum([0, *per_bundle], dtype=np.int64),
         "feature": np.array([split.feature for _, split in splits], np.int32),
-        "child_start": _starts([len(pairs) for pairs in children]),
+        "child_start": np.cumsum([0, *map(len, children)], dtype=np.int64),
         "child": np.array([child for pairs in children for child, _ in pairs], np.int32),
         "table": np.array(tables, np.uint64).reshape(-1, CODES),
         "lanes": np.array([bundles[b].lanes for b in live], np.uint64),
@@ -120,14 +120,10 @@ def flat_bundles(
     return arrays, np.array(sizes, np.int64), np.array(range_sizes, np.int64)
 
 
-def _live(bundles: list[Bundle], wanted: set[int]) -> list[int]:
+def _on_paths(bundles: list[Bundle], wanted: set[int]) -> list[int]:
     """Return the bundles on the paths from the root to the wanted ones, parents before children."""
     live: set[int] = set()
     for b in range(len(bundles) - 1, -1, -1):
         if b in wanted or any(child in live for split in bundles[b].splits for child in split.children):
             live.add(b)
     return sorted(live)
-
-
-def _starts(counts: Any) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

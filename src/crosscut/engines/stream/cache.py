@@ -36,16 +36,9 @@ _ABANDONED = 24 * 3600  # seconds after which codes without a manifest count as 
 class CodeCache:
     """Coded pieces in a folder.
 
-    Parameters
-    ----------
-    folder : path, optional
-        Folder that keeps codes for later fits; by default codes are deleted with this object.
-    limit : int, optional
-        Maximum size in bytes. Pieces that do not fit are coded again by every pass.
-    key : str
-        Hash of everything the codes depend on; codes of another key are not used.
-    keeps_weights : bool
-        Whether to store sample weights.
+    The folder keeps codes for later fits; without one, codes are deleted with this object. Pieces that do not
+    fit within ``limit`` bytes are coded again by every pass. The ``key`` is a hash of everything the codes
+    depend on; codes of another key are not used.
     """
 
     def __init__(

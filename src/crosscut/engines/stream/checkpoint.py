@@ -25,14 +25,8 @@ _BUNDLE = ("depth", "mixed", "n_rows")
 class Checkpoint:
     """A file with the forest grown so far; it is replaced atomically.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    plan : Plan
-        What to grow.
-    key : str
-        Hash of everything the codes of the rows depend on.
+    A run resumes only from a file of the same plan and the same ``key``, a hash of everything the codes of
+    the rows depend on.
     """
 
     def __init__(self, path: Path, plan: Plan, key: str) -> None:

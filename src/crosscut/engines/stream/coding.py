@@ -42,32 +42,16 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """Information to code a row.
-
-    Attributes
-    ----------
-    edges : list of float64 arrays
-        Threshold after each bin except the last; empty for nominal columns.
-    n_bins : int64 array
-        Bins or categories of each column; missing values have the code ``n_bins``.
-    n_missing : int64 array
-        Missing values of each column.
-    classes : array or None
-        The classes in sorted order.
-    sampled : tuple of str
-        Columns whose bins come from a sample of the rows.
-    class_weights : float64 array or None
-        Weight of each class.
-    """
+    """Information to code a row."""
 
     roles: Roles
     schema: Schema
-    edges: list[NDArray[np.float64]]
-    n_bins: NDArray[np.int64]
-    n_missing: NDArray[np.int64]
-    classes: NDArray[Any] | None
+    edges: list[NDArray[np.float64]]  # threshold after each bin except the last; empty for nominal columns
+    n_bins: NDArray[np.int64]  # bins or categories of each column; missing values have the next code
+    n_missing: NDArray[np.int64]  # missing values of each column
+    classes: NDArray[Any] | None  # in sorted order
     n_rows: int
-    sampled: tuple[str, ...] = ()
+    sampled: tuple[str, ...] = ()  # columns whose bins come from a sample of the rows
     class_weights: NDArray[np.float64] | None = None
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.stream.coding import Batch, Coding
-    from crosscut.engines.stream.passes import Pass
+    from crosscut.engines.stream.passes import Pass, Sums
     from crosscut.engines.stream.survey import Roles
     from crosscut.tasks.fold_rule import FoldRule
     from crosscut.typing import TableLike
@@ -48,11 +48,14 @@ class CodedPartition:
         return replace(self.batch, fold=fold_of(self.batch, folds, self.counts.copy()))
 
 
-class HeldPartitions:
-    """Partitions in the memory of Dask's workers."""
+class DaskRows:
+    """Coded rows in the memory of Dask's workers, one byte per value; lost partitions are coded again."""
 
-    def __init__(self, recipe: list[Any]) -> None:
-        self._recipe = recipe
+    totals: Totals
+    key: str  # changes if the survey of the data changes
+
+    def __init__(self, recipe: list[Any], coding: Coding, folds: FoldRule, meter: Meter) -> None:
+        self._recipe, self.coding, self.folds, self.meter = recipe, coding, folds, meter
         self._hold()
 
     def _hold(self) -> None:
@@ -60,30 +63,9 @@ class HeldPartitions:
 
         self._parts = list(dask.persist(*self._recipe))
 
-    def total(self, work: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
+    def _total(self, work: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """Return the merged results of delayed work on all partitions."""
         return _total(lambda: [work(part) for part in self._parts], merge, self._hold)
-
-
-class DaskRows:
-    """Coded rows in the memory of Dask's workers, one byte per value; lost partitions are coded again."""
-
-    def __init__(
-        self,
-        parts: HeldPartitions,
-        coding: Coding,
-        totals: Totals,
-        folds: FoldRule,
-        *,
-        meter: Meter,
-        key: str,
-    ) -> None:
-        self._parts = parts
-        self.key = key  # changes if the survey of the data changes
-        self.coding = coding
-        self.totals = totals
-        self.folds = folds
-        self.meter = meter
 
     @classmethod
     def of(cls, data: Any, roles: Roles, max_bins: int, folds: FoldRule, progress: Any) -> DaskRows:
@@ -110,27 +92,26 @@ class DaskRows:
         none = np.zeros(0, np.int64)
         shared = dask.delayed(coding)
         meter.start("coding", first_rows[-1])
-        parts = HeldPartitions(
-            [
-                dask.delayed(_code)(frame, first, shared, counts.get(number, none))
-                for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
-            ]
-        )
-        totals: Totals = parts.total(lambda part: dask.delayed(_totals)(part, shared), Totals.merge)
+        recipe = [
+            dask.delayed(_code)(frame, first, shared, counts.get(number, none))
+            for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
+        ]
+        rows = cls(recipe, coding, folds, meter)
+        rows.totals = rows._total(lambda part: dask.delayed(_totals)(part, shared), Totals.merge)
         meter.add(first_rows[-1])
-        known = [coding.to_notes(), totals.to_notes(), first_rows, sorted(survey.pieces.items())]
-        key = hashlib.sha256(repr(known).encode()).hexdigest()
-        return cls(parts, coding, totals, folds, meter=meter, key=key)
+        known = [coding.to_notes(), rows.totals.to_notes(), first_rows, sorted(survey.pieces.items())]
+        rows.key = hashlib.sha256(repr(known).encode()).hexdigest()
+        return rows
 
-    def run(self, one_pass: Pass[Any]) -> Any:
+    def run(self, one_pass: Pass[Sums]) -> Sums:
         """Return the sums of a pass over all partitions."""
         import dask
 
         self.meter.start(one_pass.name, self.coding.n_rows)
-        if getattr(one_pass, "n_jobs", 1) is None:
-            one_pass = replace(one_pass, n_jobs=1)  # type: ignore[type-var]  # workers are Dask's threads
+        if one_pass.n_jobs is None:
+            one_pass = replace(one_pass, n_jobs=1)  # workers are Dask's threads
         shared, folds = dask.delayed(one_pass), self.folds
-        total = self._parts.total(lambda part: dask.delayed(_run_part)(shared, part, folds), one_pass.merge)
+        total: Sums = self._total(lambda part: dask.delayed(_run_part)(shared, part, folds), one_pass.merge)
         self.meter.add(self.coding.n_rows)
         return total
 

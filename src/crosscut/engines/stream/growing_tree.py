@@ -53,7 +53,7 @@ class GrowingTree:
         self.branches.append(_NO_BRANCHES)
         return len(self.depth) - 1
 
-    def wants_test(self, node: int, limits: Limits, n_classes: int) -> bool:
+    def may_split(self, node: int, limits: Limits, n_classes: int) -> bool:
         """Whether the limits allow a node to have a test."""
         n = self.n_rows[node]
         if limits.max_depth is not None and self.depth[node] >= limits.max_depth:
@@ -85,10 +85,7 @@ class GrowingTree:
             else np.array([number[child] for child in self.children[node]], np.int32)
             for node, part, at in zip(order, parts, start, strict=False)
         ]
-        n_children = [
-            np.diff(part.first_child) if node in self.subtrees else np.array([len(self.children[node])])
-            for node, part in zip(order, parts, strict=True)
-        ]
+        n_children = [np.diff(part.first_child) for part in parts]
         arrays["children"] = np.concatenate(children).astype(np.int32)
         arrays["first_child"] = np.cumsum(np.concatenate([[0], *n_children]), dtype=np.int64)
         n_branches = [np.diff(part.first_branch) for part in parts]
@@ -103,7 +100,7 @@ class GrowingTree:
             stack += reversed(self.children[node])
 
     def _single(self, node: int, n_classes: int, criterion: Criterion) -> Tree:
-        """Return a node as a single-node tree."""
+        """Return a node as a tree without its children."""
         stats = self.stats[node] if n_classes else np.zeros(1)
         weight = 0.0
         for v in stats.tolist():
@@ -114,8 +111,8 @@ class GrowingTree:
             feature=np.array([self.feature[node]], np.int32),
             threshold=np.array([self.threshold[node]]),
             missing=np.array([self.missing[node]], np.int32),
-            first_child=np.zeros(2, np.int64),
-            children=np.empty(0, np.int32),
+            first_child=np.array([0, len(self.children[node])], np.int64),
+            children=np.empty(0, np.int32),  # numbered by `flatten`
             first_branch=np.array([0, len(self.branches[node])], np.int64),
             branches=self.branches[node],
             low=nan,

@@ -17,7 +17,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.memory import check_memory
-from crosscut.engines.stream.branching import branch_off, share_out
+from crosscut.engines.stream.branching import plan_passes, split_bundle
 from crosscut.engines.stream.bundle import Bundle, Unit, flat_bundles
 from crosscut.engines.stream.gather import gathered_bytes, grow_gathered
 from crosscut.engines.stream.growing_tree import GrowingTree
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.grid import Grids
     from crosscut.engines.stream.coding import Coding
-    from crosscut.engines.stream.passes import Pass
+    from crosscut.engines.stream.passes import Pass, Sums
     from crosscut.tasks.fold_rule import FoldRule
     from crosscut.tasks.growth import Growth, Limits
 
@@ -40,7 +40,7 @@ _NARROW_ROWS = 2**31 - 1  # counts of more rows need 64 bits
 class Rows(Protocol):
     """A source of coded rows: a stream of batches or the partitions of a cluster."""
 
-    def run(self, one_pass: Pass[Any]) -> Any:
+    def run(self, one_pass: Pass[Sums]) -> Sums:
         """Return the sums of a pass over all rows."""
 
 
@@ -95,16 +95,7 @@ def grow_level_wise(
 ) -> State:
     """Grow the trees of all tasks level by level.
 
-    Parameters
-    ----------
-    plan : Plan
-        What to grow.
-    rows : Rows
-        Rows to run passes on.
-    state : State, optional
-        State of an earlier run to continue.
-    save : callable, optional
-        Called with the state after every level.
+    ``state`` continues an earlier run; ``save`` is called with the state after every level.
     """
     n_rows, n_columns = plan.coding.n_rows, len(plan.coding.n_bins)
     all_gathered = n_rows * len(plan.limits) * gathered_bytes(n_columns)
@@ -116,7 +107,7 @@ def grow_level_wise(
         choices: dict[int, list[Any]] = {}
         n_rows = sum(state.bundles[b].n_rows for b in state.frontier)
         level = {"bundles": len(state.frontier), "rows": n_rows, "passes": 0}
-        for units, gathered in share_out(plan, state):
+        for units, gathered in plan_passes(plan, state):
             level["passes"] += 1
             name = f"level {len(state.work)}" + (f", part {level['passes']}" if level["passes"] > 1 else "")
             sums, offsets, ranges = _run(plan, state, rows, name=name, units=units, gathered=gathered)
@@ -131,7 +122,7 @@ def grow_level_wise(
         state.frontier = []
         for b in frontier:
             if b in choices:
-                branch_off(plan, state, b, choices.pop(b))
+                split_bundle(plan, state, b, choices.pop(b))
         state.work.append(level | {"seconds": time.perf_counter() - begin})
         if save is not None:
             save(state)
@@ -156,8 +147,7 @@ def _run(
         grids=plan.grids,
         n_jobs=plan.n_jobs,
     )
-    sums: LevelSums = rows.run(one_pass)
-    return sums, offsets.tolist(), ranges
+    return rows.run(one_pass), offsets.tolist(), ranges
 
 
 def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) -> list[Any]:

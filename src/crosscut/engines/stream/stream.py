@@ -27,21 +27,14 @@ if TYPE_CHECKING:
     from crosscut.data.source import Piece
     from crosscut.data.text.dialect import Reading
     from crosscut.engines.stream.coding import Batch
-    from crosscut.engines.stream.passes import Pass
+    from crosscut.engines.stream.dask import DaskRows
+    from crosscut.engines.stream.passes import Pass, Sums
     from crosscut.engines.stream.survey import Roles
     from crosscut.tasks.fold_rule import FoldRule
     from crosscut.typing import ColumnLike, TableLike
 
-_UNITS = {
-    "": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-}
+_UNITS = {"": 1} | {f"{prefix}b": 1000**n for n, prefix in enumerate("kmgt", 1)}
+_UNITS |= {f"{prefix}ib": 1024**n for n, prefix in enumerate("kmg", 1)}
 
 
 class Stream:
@@ -118,7 +111,9 @@ class Stream:
         """Return ``X`` as a stream."""
         return X if isinstance(X, Stream) else cls(X)
 
-    def prepare(self, roles: Roles, max_bins: int, folds: FoldRule, n_jobs: int | None) -> Any:
+    def prepare(
+        self, roles: Roles, max_bins: int, folds: FoldRule, n_jobs: int | None
+    ) -> StreamRows | DaskRows:
         """Survey and code the data; return rows to run passes on."""
         if _is_dask(self.data):
             from crosscut.engines.stream.dask import DaskRows
@@ -145,9 +140,9 @@ class StreamRows:
             stream.data.sink_parquet(data)
         self.source = Source(data, batch_rows=stream.batch_rows, options=stream.options)
         state = [self.source.identity(), asdict(roles), max_bins]
-        key = hashlib.sha256(repr(state).encode()).hexdigest()
+        self.key = hashlib.sha256(repr(state).encode()).hexdigest()
         weighted = roles.weight is not None
-        self.cache = CodeCache(stream.cache, stream.cache_limit, key, keeps_weights=weighted)
+        self.cache = CodeCache(stream.cache, stream.cache_limit, self.key, keeps_weights=weighted)
         notes = self.cache.load()
         if notes is None:
             notes = self._survey_and_code(roles, max_bins)
@@ -156,16 +151,11 @@ class StreamRows:
         self._class_counts = {int(piece): np.array(counts) for piece, counts in notes["class_counts"].items()}
 
     @property
-    def key(self) -> str:
-        """Hash of everything the codes depend on."""
-        return self.cache.key
-
-    @property
     def pieces(self) -> Sequence[Piece]:
         """Parts of the data, in the order in which passes read them."""
         return self.source.pieces
 
-    def run(self, one_pass: Pass[Any]) -> Any:
+    def run(self, one_pass: Pass[Sums]) -> Sums:
         """Return the sums of a pass over all rows."""
         self.meter.start(one_pass.name, self.coding.n_rows)
         sums = one_pass.start()
@@ -178,12 +168,9 @@ class StreamRows:
         """Yield all coded rows with their folds."""
         for piece in self.pieces:
             counts = self._class_counts.get(piece.number, np.zeros(0, np.int64)).copy()
-            cached = piece.number in self.cache
-            batches = (
-                self.cache.read(piece.number, piece.first_row, self.coding)
-                if cached
-                else self._coded(self.coding, piece)
-            )
+            batches = self._coded(self.coding, piece)
+            if piece.number in self.cache:
+                batches = self.cache.read(piece.number, piece.first_row, self.coding)
             for batch in batches:
                 yield replace(batch, fold=fold_of(batch, self.folds, counts))
 
@@ -209,11 +196,8 @@ class StreamRows:
             self.cache.drop()  # incomplete codes are useless
             raise
         counts = survey.class_counts(coding, sorted(piece.number for piece in self.pieces))
-        notes = {
-            "coding": coding.to_notes(),
-            "totals": totals.to_notes(),
-            "class_counts": {piece: before.tolist() for piece, before in counts.items()},
-        }
+        before = {piece: rows.tolist() for piece, rows in counts.items()}
+        notes = {"coding": coding.to_notes(), "totals": totals.to_notes(), "class_counts": before}
         self.cache.finish(notes)
         return notes
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.export.text import last_single
 from crosscut.forest.tree import decisions, probabilities
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _ensemble(tree: Tree, place: dict[int, int], values: NDArray[np.float64]) ->
             continue
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
         if not np.isnan(tree.threshold[node]):
-            cut = _last_single(float(tree.threshold[node]))
+            cut = last_single(min(float(tree.threshold[node]), float(np.finfo(np.float32).max)))
             add(node, "BRANCH_LEQ", (place[node], cut), (*children, int(tree.missing[node] == 0)))
             continue
         at = node
@@ -143,13 +144,6 @@ def _ensemble(tree: Tree, place: dict[int, int], values: NDArray[np.float64]) ->
             add(at, "BRANCH_LEQ", (place[node], branch + 0.5), (child, rest, 0))
             at = rest
     return dict(rows)
-
-
-def _last_single(cut: float) -> float:
-    """Return the largest single-precision number that is at most the cut."""
-    single = np.float32(min(cut, float(np.finfo(np.float32).max)))
-    # as doubles: NumPy would round the cut first
-    return float(single if float(single) <= cut else np.nextafter(single, np.float32(-np.inf)))
 
 
 def _outputs(schema: Schema, classes: NDArray[Any] | None) -> tuple[list[Any], list[Any], list[Any]]:

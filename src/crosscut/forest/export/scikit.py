@@ -16,18 +16,9 @@ if TYPE_CHECKING:
 
 
 def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[str] | None = None) -> Any:
-    """Return the tree as ``sklearn.tree._tree.Tree``.
+    """Return a tree with numeric tests only as ``sklearn.tree._tree.Tree``.
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree with numeric tests only; scikit-learn has no nominal tests.
-    n_features : int
-        Columns of the training data.
-    n_classes : int
-        0 for regression.
-    names : sequence of str, optional
-        Names of the columns, for the error message.
+    ``n_classes`` is 0 for regression. The error about a nominal test uses the ``names`` of columns.
     """
     from crosscut.sklearn_private import NODE_DTYPE, SklearnTree
 
@@ -87,12 +78,7 @@ def fit_sklearn(
 
 
 def tree_from_sklearn(model: BaseEstimator) -> Tree:
-    """Return the tree of a fitted estimator of scikit-learn or crosscut.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted tree with one output.
+    """Return the tree of a fitted estimator of scikit-learn or crosscut with one output.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.data.columns import cut_text, last_moment
 from crosscut.data.databases import quoted
-from crosscut.forest.export.text import condition_of
+from crosscut.forest.export.text import condition_of, last_single
 from crosscut.forest.tree import predictions
 
 if TYPE_CHECKING:
@@ -140,13 +140,11 @@ def comparison(
 
 def last_double(cut: float) -> float:
     """Return the largest double that, rounded to single precision, is at most the cut."""
-    single = np.float32(cut)
-    if float(single) > cut:  # as doubles: NumPy would round the cut first
-        single = np.nextafter(single, np.float32(-np.inf))
-    above = float(np.nextafter(single, np.float32(np.inf)))
+    single = last_single(cut)
+    above = float(np.nextafter(np.float32(single), np.float32(np.inf)))
     if np.isinf(above):
-        return float(single)
-    middle = (float(single) + above) / 2
+        return single
+    middle = (single + above) / 2
     return middle if float(np.float32(middle)) <= cut else float(np.nextafter(middle, -np.inf))
 
 

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from crosscut.forest.tree import Tree
 
 
+def last_single(cut: float) -> float:
+    """Return the largest single-precision number that is at most the cut."""
+    single = np.float32(cut)
+    # as doubles: NumPy would round the cut first
+    return float(single if float(single) <= cut else np.nextafter(single, np.float32(-np.inf)))
+
+
 def shown_threshold(threshold: float) -> float:
     """Return the shortest decimal that splits all rows in the same way as a threshold.
 
@@ -34,10 +41,8 @@ def shown_threshold(threshold: float) -> float:
     """
     if not np.isfinite(threshold):
         return threshold
-    last = np.float32(threshold)
-    if float(last) > threshold:  # as doubles: NumPy would round the threshold first
-        last = np.nextafter(last, np.float32(-np.inf))
-    low, high = float(last), float(np.nextafter(last, np.float32(np.inf)))
+    low = last_single(threshold)
+    high = float(np.nextafter(np.float32(low), np.float32(np.inf)))
     for digits in range(1, 17):  # if any number with this many digits fits, this one does
         shown = float(f"{(low + high) / 2:.{digits}g}")
         if low <= shown < high:
