@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crosscut.forest.export.layout import Box
 from crosscut.forest.export.text import branch_label, fold_label, outcome_label
-from crosscut.plot.boxes import PictureBox, draw
+from crosscut.plot.boxes import draw
 from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
 
 def _box(
     fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], named: Callable[[Sequence[int]], str]
-) -> PictureBox:
+) -> Box:
     """Return the boxes of the forest. It loops because forests may be deeper than Python's stack."""
-    top = PictureBox("")
+    top = Box()
     todo = [(root, top)]
     while todo:
         node, box = todo.pop()
@@ -104,41 +105,37 @@ def _box(
         n_split = sum(len(group) for group in node.groups)
         size = agreed.get(id(node), 0)
         if not node.groups:
-            box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
+            box.label, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
-            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "collapsed"
+            box.label, box.kind = f"… {sum(1 for _ in node)} nodes", "more"
         elif size > 3:
             label = "one tree" if len(node.tasks) == 1 else "all agree"
-            box.text, box.kind = f"{label}:\n{size} nodes", "collapsed"
+            box.label, box.kind = f"{label}:\n{size} nodes", "more"
         elif len(node.groups) == 1 and n_split == len(node.tasks):
             todo += _test(fit, box, node, 0, at)
         else:
-            box.text, box.kind = " ", "fork"
+            box.label, box.kind = " ", "fork"
             for k, group in enumerate(node.groups):
-                branch = PictureBox("", above=named(group))
+                branch = Box(branch=named(group))
                 box.children.append(branch)
                 todo += _test(fit, branch, node, k, at)
             ending = [task for task in node.tasks if not any(task in group for group in node.groups)]
             if ending:
-                box.children.append(PictureBox(_leaf(fit, ending, at), kind="leaf", above=named(ending)))
+                box.children.append(Box(_leaf(fit, ending, at), kind="leaf", branch=named(ending)))
     return top
 
 
-def _test(
-    fit: Fit, box: PictureBox, node: SharedNode, k: int, at: dict[int, int]
-) -> list[tuple[SharedNode, PictureBox]]:
+def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
     """Fill a box with the test of one group; return the boxes of its branches, which are still empty."""
-    schema = fit.schema
-    group, below = node.groups[k], node.children[k]
-    first = fit.forest.trees[group[0]]
-    box.text = schema.names[int(first.feature[at[group[0]]])]
+    first = node.groups[k][0]
+    box.label = fit.schema.names[int(fit.forest.trees[first].feature[at[first]])]
+    box.kind = "test"
     todo = []
-    for child in below:
+    for child in node.children[k]:
         task = child.tasks[0]
         tree, parent = fit.forest.trees[task], at[task]
-        children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
-        label = branch_label(tree, parent, children.index(child.nodes[0]), schema, max_names=3)
-        branch = PictureBox("", above=label)
+        outcome = tree.children_of(parent).index(child.nodes[0])
+        branch = Box(branch=branch_label(tree, parent, outcome, fit.schema, max_names=3))
         box.children.append(branch)
         todo.append((child, branch))
     return todo

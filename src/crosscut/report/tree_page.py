@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.export.layout import TreeBoxes
 from crosscut.forest.export.notebook import STYLE
 from crosscut.forest.export.text import branch_label, export_text, number, outcome_label
 from crosscut.forest.forest import Forest
@@ -14,7 +15,7 @@ from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities
 from crosscut.report.charts import level_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
-from crosscut.report.drawing import TreeBoxes, class_colours, svg_of
+from crosscut.report.drawing import class_colours, opened_nodes, svg_of
 from crosscut.report.evidence import most_wrong
 from crosscut.report.page import first_lines, page_part, script_data, write_page
 from crosscut.report.stability import aligned, stability
@@ -107,10 +108,11 @@ def _drawings(
     """Draw the tree in every size, with its errors; describe the nodes that are drawn."""
     cv: CrossValidation = fit.validated("report()")
     table, tree = fit.pruning_table, sizes.forest[0]
-    boxes = TreeBoxes(fit, tree, colours)
+    boxes = TreeBoxes(tree, fit.schema, fit.classes, colours)
     actual, drawings, shown = cv.y[cv.rows], [], set()
     for size in sizes.sizes:
-        root = boxes.root(size.inner[: len(tree)])
+        inner = size.inner[: len(tree)]
+        root = boxes.root(opened_nodes(tree, inner), inner)
         shown |= {box.node for box in root.walk()}
         leaves = int(table.n_leaves[size.row])
         drawing: dict[str, Any] = {
