@@ -100,5 +100,5 @@ def test_names():
     assert {"tree_like", "weak", "churn"} <= set(dir(datasets))
     for name in datasets.__all__:
         assert callable(getattr(datasets, name))
-    with pytest.raises(AttributeError, match="no attribute 'iris'; it has tree_like"):
+    with pytest.raises(AttributeError, match="no attribute 'iris'; it has census_like"):
         datasets.iris  # noqa: B018

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.data.column_roles import findings
@@ -162,8 +164,6 @@ def _take(X: TableLike, name: str, option: str, target: str) -> tuple[Any, NDArr
 
 
 def _as_text(X: TableLike, name: str) -> TableLike:
-    import pyarrow as pa
-
     _check_known(X, name, "--nominal")
     return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
 
@@ -245,8 +245,6 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
 
 def _check_columns(source: Source, path: str) -> None:
     """Refuse columns that cannot be split on; note the number of columns of each kind."""
-    import pyarrow.compute as pc
-
     kinds = {"numeric": 0, "boolean": 0, "date": 0, "nominal": 0}
     missing: dict[str, int] = {}
     for name in source.X.column_names:
@@ -286,9 +284,6 @@ def _missing_counts(missing: dict[str, int], most: int = 5) -> str:
 
 
 def _check_mixtures(source: Source, path: str, nominal: set[str]) -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for name in source.X.column_names:
         if source.X[name].type == pa.string() and name not in nominal:
             _check_mixture(path, name, pc.unique(source.X[name]).drop_null().to_pylist())

@@ -10,13 +10,13 @@ from io import TextIOWrapper
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from crosscut.data.file_kind import Contents, FileKind
 from crosscut.data.text.dialect import text_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pyarrow as pa
 
     from crosscut.data.file_kind import Place
 
@@ -58,16 +58,12 @@ class Attribute:
     @property
     def arrow_type(self) -> pa.DataType:
         """Type of the column."""
-        import pyarrow as pa
-
         if self.kind == "nominal":
             return pa.dictionary(pa.int32(), pa.string(), ordered=True)
         return {"numeric": pa.float64(), "string": pa.string(), "date": pa.timestamp("s")}[self.kind]
 
     def arrow(self, column: tuple[Any, ...]) -> pa.Array:
         """Return the values of a column."""
-        import pyarrow as pa
-
         if self.kind != "nominal":
             return pa.array(column, self.arrow_type)
         code = {category: c for c, category in enumerate(self.categories)}
@@ -80,8 +76,6 @@ class ArffFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return the declared columns, and count the rows."""
-        import pyarrow as pa
-
         with text_stream(place.path) as stream:
             lines = _lines(stream)
             attributes = _attributes(place, lines)
@@ -89,8 +83,6 @@ class ArffFile(FileKind):
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows."""
-        import pyarrow as pa
-
         with text_stream(place.path) as stream:
             lines = _lines(stream)
             attributes = _attributes(place, lines)

@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from crosscut.data.column_types import held_by
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 FEWEST_ROWS = 20  # with fewer rows, all values may differ by chance
@@ -49,9 +50,6 @@ def findings(X: pa.Table, y: NDArray[Any], *, classes: bool) -> list[Finding]:
 
 
 def _role(name: str, column: pa.ChunkedArray) -> Finding | None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     rows = len(column) - column.null_count
     values = pc.unique(column).drop_null()
     n = len(values)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pyarrow as pa
 
 
 def held_by(dtype: pa.DataType) -> str:
     """Return the kind of values of a column; all numeric types are the same kind."""
-    import pyarrow as pa
-
     if pa.types.is_boolean(dtype):
         return "true or false"
     if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype):
@@ -29,8 +27,6 @@ def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
     ``uint8`` marks integers that are all 0 or 1, because pyarrow may infer booleans for the whole column.
     """
-    import pyarrow as pa
-
     if a == b or pa.types.is_null(b):
         return a
     if pa.types.is_null(a):
@@ -52,15 +48,11 @@ def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 def settled(dtype: pa.DataType) -> pa.DataType:
     """Return the final type of a column, once all parts are read."""
-    import pyarrow as pa
-
     return pa.int64() if dtype == pa.uint8() else dtype
 
 
 def unified(known: pa.Schema, other: pa.Schema) -> pa.Schema:
     """Return types that can hold the values of two files with the same columns."""
-    import pyarrow as pa
-
     fields = []
     for pair in zip(known, other, strict=True):
         try:

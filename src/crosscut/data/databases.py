@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+
 from crosscut.data.file_kind import Contents, FileKind, Place, sliced
 from crosscut.data.text.column_guess import ColumnGuess, settle_all
 from crosscut.data.text.dialect import READ_AS, Dialect
@@ -19,8 +21,6 @@ from crosscut.data.text.dialect import READ_AS, Dialect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-
-    import pyarrow as pa
 
     from crosscut.data.text.dialect import TextOptions
 
@@ -145,8 +145,6 @@ class DuckdbDatabase(_Database):
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a table, at most ``rows`` at a time."""
-        import pyarrow as pa
-
         relation = self.connection.table(quoted(table))
         batches = iter(self.run(lambda: pa.RecordBatchReader.from_stream(relation)))
         while (batch := self.run(lambda: next(batches, None))) is not None:
@@ -170,8 +168,6 @@ class SqliteDatabase(_Database):
 
     def contents(self, table: str, options: TextOptions) -> Contents:
         """Return the number of rows and the columns, whose types depend on all values."""
-        import pyarrow as pa
-
         names = [row[1] for row in self.connection.execute(f"PRAGMA table_info({quoted(table)})")]
         kinds = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
         query = f"SELECT count(*), {kinds} FROM {quoted(table)}"  # noqa: S608, quoted
@@ -206,8 +202,6 @@ class SqliteDatabase(_Database):
         )
 
     def _type(self, name: str, types: str) -> pa.DataType:
-        import pyarrow as pa
-
         kinds = set(types.split(",")) - {"null"}
         known = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
         if "text" in kinds and "blob" not in kinds:
@@ -218,8 +212,6 @@ class SqliteDatabase(_Database):
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:
         """Yield the rows of a table, at most ``rows`` at a time."""
-        import pyarrow as pa
-
         dates = dict(contents.dialect.forms)
         stored = pa.schema(
             [(field.name, pa.string() if field.name in dates else field.type) for field in contents.schema],

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
 
 def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
@@ -23,8 +19,6 @@ def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
     >>> table.num_rows, table.column_names[-1]
     (800, 'churned')
     """
-    import pyarrow as pa
-
     draw = np.random.default_rng(seed)
     contract = draw.choice(["monthly", "one year", "two years"], n_rows, p=[0.55, 0.25, 0.20])
     plan = draw.choice(["basic", "standard", "premium"], n_rows, p=[0.40, 0.40, 0.20])

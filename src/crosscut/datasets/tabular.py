@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
@@ -108,8 +108,6 @@ def nominal(
     >>> X.column_names[:3], sorted(set(X["c0"].to_pylist()))[:2]
     (['c0', 'c1', 'c2'], ['a', 'b'])
     """
-    import pyarrow as pa
-
     _at_least(n_features, 3)
     draw = np.random.default_rng(seed)
     codes = draw.integers(0, n_categories, (n_rows, n_features))
@@ -135,8 +133,6 @@ def decision_list(
     >>> X.num_columns, 5 <= len(set(X["c0"].to_pylist())) <= 20
     (15, True)
     """
-    import pyarrow as pa
-
     _at_least(n_features, depth)
     draw = np.random.default_rng(seed)
     sizes = draw.integers(5, 21, n_features)
@@ -163,8 +159,6 @@ def mixed(
     >>> X.column_names
     ['amount', 'count', 'colour', 'size', 'flag', 'other']
     """
-    import pyarrow as pa
-
     draw = np.random.default_rng(seed)
     amount = draw.gamma(2.0, 20.0, n_rows)
     count = draw.poisson(3.0, n_rows)

@@ -18,7 +18,6 @@ from crosscut.data.text.forms import (
     NumberForm,
     PatternForm,
     TextForm,
-    has_time,
     unit_of,
 )
 
@@ -89,7 +88,7 @@ class ColumnGuess:
                 if value != other_value:
                     self._clashes.setdefault((form, other), text)
         if self.forms:
-            self._timed |= has_time(text)
+            self._timed |= ":" in text  # of a date
             marks = re.findall(r"(?<=\d)\D(?=\d)", text)
             self._marks |= {" " if mark in BLANKS else mark.replace("\u2019", "'") for mark in marks}
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
 from crosscut.data.memory import check_memory
 from crosscut.data.text.forms import BLANKS, NAMES, NumberForm, TextForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
 
     from crosscut.data.text.forms import Form
 
@@ -133,15 +134,11 @@ class Dialect:
 
     def parsing(self) -> Any:
         """Return pyarrow's options for parsing; quoted values may contain line breaks."""
-        from pyarrow import csv as arrow_csv
-
         separator, quote = (",", '"') if self.loose else (self.separator, self.quote)
         return arrow_csv.ParseOptions(delimiter=separator, quote_char=quote, newlines_in_values=True)
 
     def converting(self, types: pa.Schema | None = None, columns: Sequence[str] = ()) -> Any:
         """Return pyarrow's options for converting some or all columns; missing ``types`` are inferred."""
-        from pyarrow import csv as arrow_csv
-
         return arrow_csv.ConvertOptions(
             include_columns=list(columns),
             null_values=list(self.missing),
@@ -152,8 +149,6 @@ class Dialect:
 
     def reading(self, **options: Any) -> Any:
         """Return pyarrow's options for reading; the header is skipped because ``names`` replace it."""
-        from pyarrow import csv as arrow_csv
-
         return arrow_csv.ReadOptions(
             column_names=list(self.names) or None,
             skip_rows=0 if self.loose else self.skip,
@@ -243,8 +238,6 @@ class Dialect:
 
 
 def _values(column: pa.ChunkedArray, form: Form, missing: frozenset[str]) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     read: dict[str, Any] = {}
     chunks = []
     for chunk in column.chunks:
@@ -265,8 +258,6 @@ def _listed(names: Iterator[str]) -> str:
 
 def text_stream(path: Path) -> Any:
     """Open a text file as bytes; decompress .gz and .bz2."""
-    import pyarrow as pa
-
     return pa.input_stream(str(path), compression="detect")
 
 

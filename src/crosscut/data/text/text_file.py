@@ -6,6 +6,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
 from crosscut.data.column_types import held_by, joined, settled
 from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, sliced
 from crosscut.data.memory import check_memory
@@ -15,8 +19,6 @@ from crosscut.data.text.dialect import READ_AS, Dialect, check_unpacked, text_st
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import pyarrow as pa
 
     from crosscut.data.file_kind import Place
 
@@ -37,8 +39,6 @@ class TextFile(FileKind):
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the file."""
-        import pyarrow as pa
-
         dialect = contents.dialect
         formed = dict(dialect.forms)
         types = pa.schema(
@@ -54,8 +54,6 @@ class TextFile(FileKind):
         return self._decoded(place, lambda dialect: self._whole(place, dialect))
 
     def _whole(self, place: Place, dialect: Dialect) -> pa.Table:
-        import pyarrow.compute as pc
-
         check_memory(
             3 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
         )
@@ -71,8 +69,6 @@ class TextFile(FileKind):
         return self._described(dialect.formed(table), dialect)
 
     def _contents(self, place: Place, dialect: Dialect) -> Contents:
-        import pyarrow as pa
-
         with _explained(place, dialect):
             try:  # use the types that pyarrow infers from the first block
                 contents, guesses = self._first_types(place, dialect)
@@ -93,8 +89,6 @@ class TextFile(FileKind):
             return Contents(reader.schema, (rows,)), guesses
 
     def _types_of_blocks(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
-        import pyarrow as pa
-
         with _open(place, dialect) as reader:
             names = reader.schema.names
         texts = pa.schema([(name, pa.string()) for name in names])
@@ -128,9 +122,6 @@ class TextFile(FileKind):
 
 
 def _table(source: str, dialect: Dialect) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import csv
-
     names, wide = dialect.names, len(dialect.names) > COLUMNS
     groups = [names[at : at + COLUMNS] for at in range(0, len(names), COLUMNS)] if wide else [()]
     tables = [
@@ -147,8 +138,6 @@ def _table(source: str, dialect: Dialect) -> pa.Table:
 
 @contextmanager
 def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Iterator[Any]:
-    from pyarrow import csv
-
     with (
         dialect.opened(place.path) as source,
         csv.open_csv(
@@ -163,8 +152,6 @@ def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Ite
 
 def _guesses(schema: pa.Schema, place: Place, dialect: Dialect) -> dict[str, ColumnGuess]:
     """Return a guess without values for every text column."""
-    import pyarrow as pa
-
     check_names(place, schema)
     texts = [field.name for field in schema if field.type == pa.string()]
     return {name: ColumnGuess(dialect.missing, place.options) for name in texts}
@@ -181,8 +168,6 @@ def _with_forms(place: Place, dialect: Dialect, guesses: dict[str, ColumnGuess])
 @contextmanager
 def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
     """Add the separator to errors, and the remedy for other encodings."""
-    import pyarrow as pa
-
     try:
         yield
     except pa.ArrowInvalid as error:
@@ -193,10 +178,6 @@ def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
 
 def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
     """Return the types that pyarrow infers for values read as text, by writing and reading them again."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import csv
-
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink)
     plain = Dialect(missing=dialect.missing, decimal=dialect.decimal)
