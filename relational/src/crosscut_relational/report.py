@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.forest.export.layout import Box
 from crosscut.forest.export.text import counted, number
-from crosscut.report.charts import level_chart
+from crosscut.report.charts import bar_chart
 from crosscut.report.drawing import MAX_LEAVES, class_colours, svg_of
 from crosscut.report.page import first_lines, write_page
 from crosscut.report.summary import about, held_out
@@ -121,5 +121,5 @@ def write_report(fit: Fit, path: str | PathLike[str]) -> None:
         package="crosscut_relational",
         tree_text=first_lines(summary["text"], MAX_LINES),
         drawing=_drawn(fit, summary["nodes"]),
-        level_chart=level_chart(f, "Different tests per bundle", "f(i)"),
+        level_chart=bar_chart(f, "Different tests per bundle", "level", "f(i)"),
     )

@@ -124,8 +124,9 @@ def _draw_box(ax: Axes, box: Box, font: float) -> None:
     width, height = _text_width(_text(box)), _height(box)
     left, bottom = box.middle - width / 2, -LEVEL * box.level - height / 2
     corners = "square,pad=0" if box.kind == "fork" else "round,pad=0,rounding_size=0.08"
-    style = {"boxstyle": corners, "zorder": 2} | STYLES[box.kind]
-    ax.add_patch(FancyBboxPatch((left, bottom), width, height, **style))
+    shape = FancyBboxPatch((left, bottom), width, height, boxstyle=corners, zorder=2)
+    shape.set(**STYLES[box.kind])
+    ax.add_patch(shape)
     ax.text(
         box.middle,
         bottom + height / 2 + (0.06 if box.bar else 0),

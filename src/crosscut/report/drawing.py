@@ -114,7 +114,7 @@ def opened_nodes(tree: Tree, inner: NDArray[np.bool_]) -> list[int]:
     return sorted(opened)
 
 
-def class_colours(counts: NDArray[np.generic]) -> list[int]:
+def class_colours(counts: NDArray[np.number]) -> list[int]:
     """Give the most frequent classes a colour each, and all others the last colour."""
     order = np.argsort(-counts, kind="stable")
     colour = np.empty(len(order), np.int64)

@@ -58,7 +58,9 @@ def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:
     """Return charts and tables of the held-out rows, which every kind of page shows."""
     validation, cv, answer = fit.validated("report()"), summary["cv"], summary["answer"]
     evidence: dict[str, Any] = {
-        "fold_chart": charts.fold_chart(cv["error_by_fold"], cv["measure"], cv["error"]),
+        "fold_chart": charts.bar_chart(
+            cv["error_by_fold"], f"{cv['measure']} of each fold", "fold", cv["measure"], mean=cv["error"]
+        ),
         "wrong": most_wrong(validation),
     }
     if answer["low"] is not None:

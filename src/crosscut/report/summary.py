@@ -11,17 +11,15 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
 from crosscut.statistics.conformal import coverage
-from crosscut.statistics.sentences import LEVEL, cost_sentence, performance
+from crosscut.statistics.sentences import LEVEL, cost_sentence, performance, pruning_data
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit, Fitted
 
 FORMAT = 1  # of the dict; it changes if a key is removed or changes its meaning
@@ -62,7 +60,9 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
     summary["coverage"] = _coverage(fit)
-    summary["pruning"] = _pruning(fit, fit.pruning_table)
+    summary["pruning"] = pruning_data(
+        fit.pruning_table, fit.settings["prune"], classifies=fit.classes is not None
+    )
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
     return summary
@@ -168,22 +168,6 @@ def _measure(fit: Fit) -> str:
     if scoring is None:
         return "R²" if fit.classes is None else "accuracy"
     return scoring if isinstance(scoring, str) else "score"
-
-
-def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
-    rule = fit.settings["prune"]
-    measure = "mean cost" if table.by == "loss" else "error rate"
-    chosen = table.choose("1se" if rule == "1se" else "best") if rule in {"best", "1se"} else 0
-    return {
-        "by": table.by,
-        "measure": "mean squared error" if fit.classes is None else measure,
-        "rule": rule if rule in {"best", "1se"} else None,
-        "chosen": chosen,
-        "best": table.choose("best"),
-        "1se": table.choose("1se"),
-        **{name: [plain(v) if math.isfinite(v) else None for v in getattr(table, name)] for name in COLUMNS},
-        "like_best": table.like_best.tolist(),
-    }
 
 
 def confusion_facts(matrix: NDArray[np.int64]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from crosscut.forest.export.text import branch_label, export_text, number, outco
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities
-from crosscut.report.charts import level_chart, size_chart
+from crosscut.report.charts import bar_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
 from crosscut.report.drawing import class_colours, opened_nodes, svg_of
 from crosscut.report.evidence import most_wrong
@@ -97,7 +97,7 @@ def write_report(
         wrong=_wrong(fit, columns, numbers, x),
         column_charts=_column_charts(fit, columns, colours, x),
         size_chart=size_chart(summary["pruning"]),
-        level_chart=level_chart(summary["stability"]["f"], "Different tests per level", "f(i)"),
+        level_chart=bar_chart(summary["stability"]["f"], "Different tests per level", "level", "f(i)"),
         tree_text=first_lines(export_text(fit.final, fit.schema, fit.classes, decimals=4), MAX_LINES),
     )
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.export.text import counted, duration, number
+from crosscut.forest.pruning_table import COLUMNS
 from crosscut.statistics.intervals import interval_of, score_of
 
 if TYPE_CHECKING:
     from crosscut.forest.cost import CostReport
+    from crosscut.forest.pruning_table import PruningTable
     from crosscut.statistics.validation import Validation
 
 MOST = 0.8  # a split is stable if at least this fraction of the folds has it
@@ -68,6 +70,33 @@ def correct_rows(correct: int, rows: int, row: str = "row") -> str:
 def error_line(cv: dict[str, Any]) -> str:
     """Return the cross-validated error of a summary, with its standard error."""
     return f"{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}"
+
+
+def pruning_data(table: PruningTable, rule: str | None, *, classifies: bool) -> dict[str, Any]:
+    """Return a pruning table, the name of its error, and the chosen row; the first without a rule."""
+    rule = rule if rule in {"best", "1se"} else None
+    measure = "mean cost" if table.by == "loss" else "error rate"
+    columns = {name: getattr(table, name).tolist() for name in COLUMNS}
+    return {
+        "by": table.by,
+        "measure": measure if classifies else "mean squared error",
+        "rule": rule,
+        "chosen": 0 if rule is None else table.choose(rule),
+        "best": table.choose("best"),
+        "1se": table.choose("1se"),
+        **{name: list(map(_finite, values)) for name, values in columns.items()},
+        "like_best": table.like_best.tolist(),
+    }
+
+
+def pruning_labels(pruning: dict[str, Any]) -> dict[str, str]:
+    """Return the legend of the chart of a pruning table, by line."""
+    error = "cost" if pruning["by"] == "loss" else "error"
+    return {
+        "held_out": f"held-out {error}, ±1 standard error",
+        "train": f"{error} on training rows",
+        "limit": f"lowest {error} + 1 standard error",
+    }
 
 
 def performance(cv: Validation, row: str = "row") -> dict[str, Any]:
