@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -72,9 +72,11 @@ def error_line(cv: dict[str, Any]) -> str:
     return f"{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}"
 
 
-def pruning_data(table: PruningTable, rule: str | None, *, classifies: bool) -> dict[str, Any]:
+def pruning_data(
+    table: PruningTable, rule: Literal["best", "1se", "pessimistic"] | None, *, classifies: bool
+) -> dict[str, Any]:
     """Return a pruning table, the name of its error, and the chosen row; the first without a rule."""
-    rule = rule if rule in {"best", "1se"} else None
+    rule = None if rule == "pessimistic" else rule  # it does not use the table
     measure = "mean cost" if table.by == "loss" else "error rate"
     columns = {name: getattr(table, name).tolist() for name in COLUMNS}
     return {

@@ -148,35 +148,6 @@ def decision_list(
     return pa.table({f"c{f}": names[codes[:, f]] for f in range(n_features)}), y
 
 
-def mixed(
-    n_rows: int, *, missing: float = 0.1, noise: float = 0.1, seed: int = 0
-) -> tuple[pa.Table, Classes]:
-    """Make numeric, nominal and boolean columns with missing values; two classes depend on all kinds.
-
-    Examples
-    --------
-    >>> X, y = mixed(200)
-    >>> X.column_names
-    ['amount', 'count', 'colour', 'size', 'flag', 'other']
-    """
-    draw = np.random.default_rng(seed)
-    amount = draw.gamma(2.0, 20.0, n_rows)
-    count = draw.poisson(3.0, n_rows)
-    colour = draw.choice(["blue", "green", "red", "yellow"], n_rows, p=[0.4, 0.3, 0.2, 0.1])
-    size = draw.choice(["large", "medium", "small"], n_rows)
-    flag = draw.random(n_rows) < 0.4
-    columns = {"amount": amount, "count": count, "colour": colour, "size": size, "flag": flag}
-    columns["other"] = draw.normal(size=n_rows)
-    y = (
-        ((amount > 45) & np.isin(colour, ["blue", "red"]))
-        | (flag & (count >= 4))
-        | ((size == "small") & (count == 0))
-    )
-    y ^= draw.random(n_rows) < noise
-    table = {name: pa.array(column, mask=draw.random(n_rows) < missing) for name, column in columns.items()}
-    return pa.table(table), y.astype(np.int64)
-
-
 def census_like(n_rows: int, *, noise: float = 0.1, seed: int = 0) -> tuple[Floats, Classes]:
     """Make 14 columns of whole numbers, like a coded questionnaire, and two classes (24% and 76%).
 
