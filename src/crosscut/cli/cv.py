@@ -128,10 +128,7 @@ def cv(
         repeats=arguments.pop("repeats"),
         seed=None if arguments["in_order"] else arguments["seed"],
     )
-    candidates = options.candidates(arguments)
-    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
-        models = [estimator(source, **candidate) for candidate in candidates]
-        fit_with_notes(models, source)
+    models, settings = fit_settings(source, arguments)
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()
     from crosscut.model_file import save_model
@@ -141,16 +138,15 @@ def cv(
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
-    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
     summary["tried"] = [
-        {name: candidate[name] for name in varied}
+        setting
         | {
             "score": each.cv_score_,
             "standard_error": each.cv_standard_error_,
             "leaves": each.get_n_leaves(),
             "chosen": each is model,
         }
-        for each, candidate in zip(models, candidates, strict=True)
+        for each, setting in zip(models, settings, strict=True)
     ]
     summary["test"] = None if test is None else evaluate_on(model, test, target, text)
     report = page_path(report, opened, file)
@@ -169,6 +165,16 @@ def cv(
     from crosscut.cli.result import print_result
 
     print_result(stdout(), model, summary)
+
+
+def fit_settings(source: Source, arguments: dict[str, Any]) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Fit a model for every combination of settings; return also the settings that differ, by model."""
+    candidates = options.candidates(arguments)
+    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
+        models = [estimator(source, **candidate) for candidate in candidates]
+        fit_with_notes(models, source)
+    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
+    return models, [{name: candidate[name] for name in varied} for candidate in candidates]
 
 
 def estimator(

@@ -284,22 +284,19 @@ def _missing_counts(missing: dict[str, int], most: int = 5) -> str:
 
 
 def _check_mixtures(source: Source, path: str, nominal: set[str]) -> None:
+    """Refuse text columns in which most distinct values are numbers."""
     for name in source.X.column_names:
-        if source.X[name].type == pa.string() and name not in nominal:
-            _check_mixture(path, name, pc.unique(source.X[name]).drop_null().to_pylist())
-
-
-def _check_mixture(path: str, name: str, values: list[str]) -> None:
-    numbers = [value for value in values if _is_number(value)]
-    if len(numbers) < MANY_NUMBERS or len(numbers) < len(values) / 2:
-        return
-    other = next((value for value in values if not _is_number(value)), None)
-    if other is not None:
-        raise Failure(
-            f"{path}: column {name!r} mixes numbers such as {numbers[0]} with text such as {other!r}; "
-            f"leave missing cells empty, or use --nominal {name} to take all of it as categories",
-            UNSUITABLE,
-        )
+        if source.X[name].type != pa.string() or name in nominal:
+            continue
+        values = pc.unique(source.X[name]).drop_null().to_pylist()
+        numbers = list(filter(_is_number, values))
+        if len(values) > len(numbers) >= max(MANY_NUMBERS, len(values) / 2):
+            other = next(value for value in values if not _is_number(value))
+            raise Failure(
+                f"{path}: column {name!r} mixes numbers such as {numbers[0]} with text such as {other!r}; "
+                f"leave missing cells empty, or use --nominal {name} to take all of it as categories",
+                UNSUITABLE,
+            )
 
 
 def _is_number(text: str) -> bool:

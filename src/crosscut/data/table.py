@@ -110,13 +110,7 @@ class Table:
         names: Sequence[str] | None = None,
         n_jobs: int | None = None,
     ) -> tuple[Self, NDArray[Any]]:
-        """Build a table; also return the rows as a matrix for prediction, which is X itself if possible.
-
-        Parameters
-        ----------
-        X, max_bins, names, n_jobs
-            As for :meth:`from_data`.
-        """
+        """Build a table as :meth:`from_data` does; also return the rows as a matrix for prediction."""
         if max_bins is not None and not (
             isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
         ):

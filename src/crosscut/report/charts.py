@@ -19,20 +19,8 @@ Span = tuple[float, float]
 class Chart:
     """A chart with axes, to which lines, bars and dots are added.
 
-    Parameters
-    ----------
-    title : str
-        Description for screen readers.
-    x, y : (float, float)
-        Range of each axis.
-    x_title, y_title : str
-        Labels of the axes.
-    x_ticks : list of (float, str), optional
-        Positions and labels of the ticks; round numbers by default.
-    logarithmic : bool
-        Whether the x axis is logarithmic.
-    size : (int, int)
-        Width and height.
+    ``title`` describes it to screen readers; ``x`` and ``y`` are the ranges of the axes. ``x_ticks`` are
+    positions and labels, by default round numbers. ``logarithmic`` concerns the x axis.
     """
 
     def __init__(

@@ -32,22 +32,10 @@ def write_page(
     package: str = "crosscut.report",
     **more: Any,
 ) -> None:
-    """Fill a template and write the page, completely or not at all.
+    """Fill a template, which extends ``base.html``, and write the page, completely or not at all.
 
-    Parameters
-    ----------
-    path : path
-        The file to write.
-    template : str
-        Name of the template, which extends ``base.html``.
-    fit : Fit
-        Results on held-out rows are drawn from it, if it has any.
-    summary : dict
-        The results of `about` and `held_out`, and what only this kind of page has.
-    package : str
-        The package that holds the template.
-    **more
-        Further values for the template.
+    Results on held-out rows are drawn from ``fit``, if it has any. ``summary`` holds the results of `about`
+    and `held_out`, and what only this kind of page has; ``more`` are further values for the template.
     """
     evidence = {} if fit.validation is None else _evidence(fit, summary)
     values = {"file": None, "notes": []} | summary | evidence | more

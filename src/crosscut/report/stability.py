@@ -30,15 +30,10 @@ def aligned(trees: Sequence[Tree]) -> list[dict[int, int]]:
             node, other = todo.pop()
             matches[node][task] = other
             if first.feature[node] >= 0 and first.feature[node] == tree.feature[other]:
-                below = _children(first, node), _children(tree, other)
+                below = first.children_of(node), tree.children_of(other)
                 if len(below[0]) == len(below[1]):
                     todo += zip(*below, strict=True)
     return matches
-
-
-def _children(tree: Tree, node: int) -> list[int]:
-    children: list[int] = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
-    return children
 
 
 def stability(fit: Fit) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.forest.export.layout import TreeBoxes
 from crosscut.forest.export.notebook import STYLE
-from crosscut.forest.export.text import branch_label, export_text, number, outcome_label
+from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, walk
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities
@@ -223,17 +223,12 @@ def node_facts(
 
 def _path_function(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
     """Return a function that lists the conditions on the path to a node."""
-    parent: dict[int, tuple[int, int]] = {}
-    for node in np.flatnonzero(tree.feature >= 0).tolist():
-        for branch, child in enumerate(
-            tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
-        ):
-            parent[child] = node, branch
+    above = {node: (parent, branch) for node, parent, branch in walk(tree)}
 
     def path(node: int) -> list[str]:
         conditions: list[str] = []
-        while node in parent:
-            node, branch = parent[node]
+        while node:
+            node, branch = above[node]
             name = fit.schema.names[int(tree.feature[node])]
             conditions.append(f"{name} {branch_label(tree, node, branch, fit.schema, max_names=12)}")
         return conditions[::-1]

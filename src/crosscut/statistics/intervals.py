@@ -211,20 +211,10 @@ def estimate_of(rows: LossSums) -> Estimate:
 def interval_of(
     rows: LossSums, folds: LossSums, level: float, method: str, of: Kind = "score"
 ) -> tuple[float, float]:
-    """Return the interval of accuracy, R² or the mean loss.
+    """Return the interval of accuracy or R² ("score"), the mean of 0-1 losses ("rate") or of other losses.
 
-    Parameters
-    ----------
-    rows : LossSums
-        Sums of losses that are averaged over the times a row is held out.
-    folds : LossSums
-        Sums over every time a row is held out.
-    level : float
-        Coverage, between 0 and 1.
-    method : {"rows", "bayle"}
-        Variance over all rows, or within the folds (Bayle et al. 2020).
-    of : {"score", "rate", "loss"}
-        Accuracy or R², the mean of 0-1 losses, or the mean of other losses.
+    ``rows`` are sums of losses averaged over the times a row is held out, ``folds`` over every such time. The
+    variance is over all rows ("rows"), or within the folds ("bayle", Bayle et al. 2020).
     """
     if method not in {"rows", "bayle"}:
         raise ValueError(f"method must be 'rows', 'bayle' or 'nested', not {method!r}")
@@ -252,7 +242,7 @@ def interval_about(
 def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
     """Return the mean of the folds' scores and its standard error, for scores that are not means over rows.
 
-    The folds' models fraction training rows, so their scores vary together: the variance of the mean is
+    The folds' models share training rows, so their scores vary together: the variance of the mean is
     (1 / folds + test rows / training rows) times the variance of the scores (Nadeau and Bengio 2003).
 
     Examples

@@ -66,13 +66,8 @@ def kind_of(measure: Scoring) -> Kind:
 def row_losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     """Return the loss of each held-out row.
 
-    Parameters
-    ----------
-    cv : Validation
-        Held-out rows and their predictions.
-    measure : str, matrix or callable
-        A name in ``OF_CLASSES`` or ``OF_NUMBERS``, costs by class and predicted class, or a function of true
-        and predicted values that returns one loss per row.
+    ``measure`` is a name in ``OF_CLASSES`` or ``OF_NUMBERS``, costs by class and predicted class, or a
+    function of true and predicted values that returns one loss per row.
     """
     known = OF_NUMBERS if cv.classes is None else OF_CLASSES
     if callable(measure):
