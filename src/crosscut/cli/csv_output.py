@@ -31,7 +31,7 @@ def write_csv(path: Path | None, headings: Sequence[str], lines: Iterable[Sequen
         writer.writerows(map(_harmless, line) for line in lines)
 
 
-def _harmless(cell: Any) -> Any:
+def _harmless(cell: object) -> object:
     """Put an apostrophe before text that a spreadsheet would take for a formula."""
     if not isinstance(cell, str) or not cell.startswith(_FORMULA):
         return cell

@@ -26,7 +26,7 @@ class Output(click.Path):
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Check the path against the other parameters. Arguments are eager, so they are known already."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         assert ctx is not None
@@ -70,7 +70,9 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer ve
         self.kind, self.allow_none = kind, allow_none
         self.name = "value[,value...]"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
         """Return a tuple of values."""
         if isinstance(value, tuple):
             return value

@@ -18,6 +18,8 @@ from crosscut.data.files import reading_of
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from crosscut.typing import TableLike
+
 
 @click.command(short_help="Predict new rows with a saved model.")
 @click.argument("model", type=click.Path(path_type=Path), is_eager=True)
@@ -53,7 +55,7 @@ def predict(
 
 
 def _prediction_columns(
-    fitted: BaseEstimator, data: Any, target: str, *, probabilities: bool
+    fitted: BaseEstimator, data: TableLike, target: str, *, probabilities: bool
 ) -> dict[str, list[Any]]:
     """Return predictions, and class probabilities if wanted, by heading."""
     columns = {target: fitted.predict(data).tolist()}

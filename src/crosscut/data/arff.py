@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -27,6 +27,8 @@ _CELL = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^,]*?)\s*(?:,|$)")  # sparse
 _SPARSE = re.compile(r"(\d{1,9})\s+(.*)")
 _JAVA_TO_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'T'": "T"}
 
+Cell: TypeAlias = float | str | dt.datetime | None
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -37,7 +39,7 @@ class Attribute:
     categories: tuple[str, ...] = ()
     pattern: str = ""  # of dates
 
-    def value(self, text: str) -> Any:
+    def value(self, text: str) -> Cell:
         """Return the Python value of a cell; None if it is missing."""
         if text == "?":
             return None
@@ -51,7 +53,7 @@ class Attribute:
         return dt.datetime.strptime(text, self.pattern) if self.kind == "date" else text  # noqa: DTZ007, as written
 
     @property
-    def zero(self) -> Any:
+    def zero(self) -> Cell:
         """Value of a cell that a sparse row leaves out."""
         return {"numeric": 0.0, "nominal": self.categories[0] if self.categories else None}.get(self.kind)
 
@@ -62,12 +64,12 @@ class Attribute:
             return pa.dictionary(pa.int32(), pa.string(), ordered=True)
         return {"numeric": pa.float64(), "string": pa.string(), "date": pa.timestamp("s")}[self.kind]
 
-    def arrow(self, column: tuple[Any, ...]) -> pa.Array:
+    def arrow(self, column: tuple[Cell, ...]) -> pa.Array:
         """Return the values of a column."""
         if self.kind != "nominal":
             return pa.array(column, self.arrow_type)
         code = {category: c for c, category in enumerate(self.categories)}
-        codes = pa.array([None if value is None else code[value] for value in column], pa.int32())
+        codes = pa.array([None if value is None else code[str(value)] for value in column], pa.int32())
         return pa.DictionaryArray.from_arrays(codes, pa.array(self.categories, pa.string()), ordered=True)
 
 
@@ -97,7 +99,7 @@ class ArffFile(FileKind):
                 )
 
 
-def _lines(stream: Any) -> Iterator[tuple[int, str]]:
+def _lines(stream: pa.NativeFile) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(TextIOWrapper(stream, encoding="utf-8"), 1):
         text = line.strip()
         if text and not text.startswith("%"):
@@ -154,7 +156,7 @@ def _attribute(line: str) -> Attribute:
     )
 
 
-def _row(line: str, attributes: list[Attribute]) -> list[Any]:
+def _row(line: str, attributes: list[Attribute]) -> list[Cell]:
     if line.startswith("{"):
         values = [attribute.zero for attribute in attributes]
         for cell in filter(None, _cells(line.strip("{} "))):

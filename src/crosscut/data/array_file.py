@@ -13,7 +13,7 @@ import shutil
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -156,5 +156,5 @@ def _object(path: str | PathLike[str], text: str) -> dict[str, Any]:
     return value
 
 
-def _refuse(name: str) -> Any:
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from crosscut.data.files import DATABASES, READ, contents_of, ending_of, existin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from os import PathLike
 
     import pyarrow as pa
 
@@ -127,8 +127,8 @@ class Source:
         return repr(str(self.places[0])) + more
 
 
-def _places(paths: Any) -> list[Place]:
-    several = [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else list(paths)
+def _places(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> list[Place]:
+    several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
     places: list[Place] = []
     for path in several:
         if Path(path).is_dir():

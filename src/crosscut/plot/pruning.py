@@ -1,4 +1,4 @@
-"""Plots of error by tree size, and of agreement and time by level."""
+"""Plots of error by tree size, and of agreement by level."""
 
 from __future__ import annotations
 
@@ -95,22 +95,3 @@ def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
         )
     ax.set_ylim(0, sharing.n_trees * 1.12)
     return labelled(ax, "level", "different tests f(i)", whole=True)
-
-
-def plot_time(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
-    """Plot the time that growing took on each level of all trees.
-
-    Parameters
-    ----------
-    model : TreeClassifier, TreeRegressor or their Fit
-        Fitted by an engine that measures time by level.
-    ax : Axes, optional
-        Where to draw.
-    """
-    work = fit_of(model).forest.work
-    if work is None or "seconds" not in work:
-        raise ValueError("the engine that grew these trees did not measure the time of each level")
-    seconds = np.asarray(work["seconds"], dtype=float)
-    ax = axes(ax, 6.4, 3.4)
-    ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)
-    return labelled(ax, "level", "milliseconds", whole=True)

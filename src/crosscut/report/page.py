@@ -30,7 +30,7 @@ def write_page(
     summary: dict[str, Any],
     *,
     package: str = "crosscut.report",
-    **more: Any,
+    **more: object,
 ) -> None:
     """Fill a template, which extends ``base.html``, and write the page, completely or not at all.
 

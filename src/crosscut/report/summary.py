@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crosscut.training.fit import Fit, Fitted
 
 FORMAT = 1  # of the dict; it changes if a key is removed or changes its meaning
-MAX_CLASSES = 30  # of a confusion matrix; with more classes only totals are settings
+MAX_CLASSES = 30  # of a confusion matrix; with more classes only totals are shown
 
 
 def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
     return summary | {"confusion": confusion_facts(cv.confusion)}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> bool | float | str | None:
     """Convert a NumPy scalar to Python's type, and other objects that JSON lacks to text."""
     if isinstance(value, np.generic):
         value = value.item()

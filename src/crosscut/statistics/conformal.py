@@ -7,9 +7,11 @@ classes (Romano, Sesia and Candès 2020), and both out of bag. Weights are ignor
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from crosscut.statistics.measures import of_true_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +97,7 @@ def bagged_sets(
     rows, without = _without_each_row(out_of_bag)
     rank = rank_of(level, len(rows))
     score = _score_function(method)
-    true_class = _of_true_class(score(out_of_bag.values[rows]), out_of_bag.y[rows])[:, None]
+    true_class = of_true_class(score(out_of_bag.values[rows]), out_of_bag.y[rows])[:, None]
     n_classes = predicted.shape[2]
     better = []
     for block in _blocks(predicted, len(rows) * n_classes):
@@ -122,18 +124,13 @@ def nonconformity_scores(cv: Validation, method: str = "score") -> NDArray[np.fl
     y = cv.y[cv.rows]
     if cv.classes is None:
         return np.asarray(np.abs(y - cv.decided))
-    return _of_true_class(_score_function(method)(cv.fold_values), y)
+    return of_true_class(_score_function(method)(cv.fold_values), y)
 
 
 def _score_function(method: str) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     if method not in {"score", "adaptive"}:
         raise ValueError(f"method must be 'score' or 'adaptive', not {method!r}")
     return _by_score if method == "score" else _adaptive
-
-
-def _of_true_class(scores: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the score of the true class of each row."""
-    return np.take_along_axis(scores, y[:, None].astype(np.int64), axis=1)[:, 0]
 
 
 def _without_each_row(out_of_bag: Validation) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -19,6 +19,8 @@ import numpy as np
 from crosscut.statistics.scores import explained
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 Kind = Literal["score", "rate", "loss"]
@@ -46,7 +48,7 @@ class GroupSums:
     fold: NDArray[Any]
     sums: NDArray[Any]
 
-    def gathered(self, add: Any = np.bincount) -> GroupSums:
+    def gathered(self, add: Callable[..., NDArray[Any]] = np.bincount) -> GroupSums:
         """Return the sums with one entry for each group of a fold."""
         order = np.lexsort((self.key, self.fold))
         key, fold = self.key[order], self.fold[order]

@@ -55,11 +55,17 @@ TERMS = {
 # captions and notes
 LIKE_BEST = "not significantly worse than the best"
 RECALL = "recall"
+BEST_OF_SEVERAL = "The best of several scores is optimistic; nested_cross_validate corrects this."
 
 
 def confusion_caption(row: str = "row") -> str:
     """Return the caption of a confusion matrix."""
     return f"Held-out {row}s: actual (rows) by predicted (columns)"
+
+
+def residual_caption(row: str = "row") -> str:
+    """Return the caption of a table of residuals."""
+    return f"Residuals of held-out {row}s: actual minus predicted"
 
 
 def correct_rows(correct: int, rows: int, row: str = "row") -> str:
@@ -115,7 +121,7 @@ def performance(cv: Validation, row: str = "row") -> dict[str, Any]:
     return {name: _finite(value) for name, value in result.items()}
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

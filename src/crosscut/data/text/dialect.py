@@ -132,12 +132,14 @@ class Dialect:
     forms: tuple[tuple[str, Form], ...] = ()
     words: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def parsing(self) -> Any:
+    def parsing(self) -> arrow_csv.ParseOptions:
         """Return pyarrow's options for parsing; quoted values may contain line breaks."""
         separator, quote = (",", '"') if self.loose else (self.separator, self.quote)
         return arrow_csv.ParseOptions(delimiter=separator, quote_char=quote, newlines_in_values=True)
 
-    def converting(self, types: pa.Schema | None = None, columns: Sequence[str] = ()) -> Any:
+    def converting(
+        self, types: pa.Schema | None = None, columns: Sequence[str] = ()
+    ) -> arrow_csv.ConvertOptions:
         """Return pyarrow's options for converting some or all columns; missing ``types`` are inferred."""
         return arrow_csv.ConvertOptions(
             include_columns=list(columns),
@@ -147,13 +149,13 @@ class Dialect:
             decimal_point=self.decimal or NO_MARK,
         )
 
-    def reading(self, **options: Any) -> Any:
+    def reading(self, block_size: int | None = None) -> arrow_csv.ReadOptions:
         """Return pyarrow's options for reading; the header is skipped because ``names`` replace it."""
         return arrow_csv.ReadOptions(
             column_names=list(self.names) or None,
             skip_rows=0 if self.loose else self.skip,
             skip_rows_after_names=int(self.header and bool(self.names)),
-            **options,
+            block_size=block_size,
         )
 
     @contextmanager
@@ -256,7 +258,7 @@ def _listed(names: Iterator[str]) -> str:
     return ", ".join(quoted[:3]) + (f" and {len(quoted) - 3} more" if len(quoted) > 3 else "")
 
 
-def text_stream(path: Path) -> Any:
+def text_stream(path: Path) -> pa.NativeFile:
     """Open a text file as bytes; decompress .gz and .bz2."""
     return pa.input_stream(str(path), compression="detect")
 

@@ -127,7 +127,7 @@ def _table(source: str, dialect: Dialect) -> pa.Table:
     tables = [
         csv.read_csv(
             source,
-            read_options=dialect.reading(**({"block_size": BLOCK} if wide else {})),
+            read_options=dialect.reading(BLOCK if wide else None),
             parse_options=dialect.parsing(),
             convert_options=dialect.converting(columns=group),
         )
@@ -142,7 +142,7 @@ def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Ite
         dialect.opened(place.path) as source,
         csv.open_csv(
             source,
-            read_options=dialect.reading(block_size=BLOCK),
+            read_options=dialect.reading(BLOCK),
             parse_options=dialect.parsing(),
             convert_options=dialect.converting(types),
         ) as reader,
