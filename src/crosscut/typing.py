@@ -29,60 +29,46 @@ class Estimator(Protocol):
     fit_: Any  # the Fit, after training
 
     @property
-    def scoring(self) -> Scoring:
-        """The scoring of folds."""
+    def scoring(self) -> Scoring: ...
 
     @property
-    def n_jobs(self) -> int | None:
-        """Number of threads."""
+    def n_jobs(self) -> int | None: ...
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
 
 class TreeEstimator(Estimator, Protocol):
     """Attributes of a tree estimator that training uses."""
 
     @property
-    def criterion(self) -> str:
-        """The split criterion."""
+    def criterion(self) -> str: ...
 
     @property
-    def splits(self) -> Literal["binary", "multiway"]:
-        """Whether nominal columns split into two branches or one per category."""
+    def splits(self) -> Literal["binary", "multiway"]: ...
 
     @property
-    def max_depth(self) -> int | None:
-        """Maximum depth."""
+    def max_depth(self) -> int | None: ...
 
     @property
-    def min_samples_split(self) -> int | float:
-        """Minimum number or fraction of rows of a node that is split."""
+    def min_samples_split(self) -> int | float: ...
 
     @property
-    def min_samples_leaf(self) -> int | float:
-        """Minimum number or fraction of rows of a leaf."""
+    def min_samples_leaf(self) -> int | float: ...
 
     @property
-    def min_impurity_decrease(self) -> float:
-        """Minimum decrease of impurity by a split."""
+    def min_impurity_decrease(self) -> float: ...
 
     @property
-    def ccp_alpha(self) -> float:
-        """Cost complexity at which trees are pruned."""
+    def ccp_alpha(self) -> float: ...
 
     @property
-    def max_bins(self) -> int | None:
-        """Maximum number of bins of a numeric column; None for exact splits."""
+    def max_bins(self) -> int | None: ...
 
     @property
-    def prune(self) -> Literal["best", "1se", "pessimistic"] | None:
-        """The rule that chooses the size of the tree."""
+    def prune(self) -> Literal["best", "1se", "pessimistic"] | None: ...
 
     @property
-    def cv(self) -> CrossValidation:
-        """The folds."""
+    def cv(self) -> CrossValidation: ...
 
     @property
-    def random_state(self) -> Seed:
-        """The seed that shuffles the folds."""
+    def random_state(self) -> Seed: ...

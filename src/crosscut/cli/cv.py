@@ -49,12 +49,9 @@ def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptio
     sums = LossSums.of(loss, centred, None, np.zeros(len(y), np.int64), 1)
     error, score = error_of(sums), score_of(sums)[0]
     low, high = interval_of(sums, sums, LEVEL, "rows")
-    value, standard_error = error
-    if classes is None and value > 0:
-        value = float(np.sqrt(value))
-        standard_error /= 2 * value
+    error = error.root if classes is None else error
     result = {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high}
-    return result | {"error": value, "standard_error": standard_error}
+    return result | {"error": error.value, "standard_error": error.standard_error}
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")

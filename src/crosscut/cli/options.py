@@ -55,7 +55,7 @@ def together(*options: Decorator) -> Decorator:
     return add
 
 
-class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+class ValueList(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """One or more values, separated by commas; each is tried.
 
     Parameters
@@ -199,7 +199,9 @@ results = together(
 
 growing = together(
     click.option(
-        "--criterion", type=Several(click.Choice(CLASS_CRITERIA)), help="Split criterion, for classification."
+        "--criterion",
+        type=ValueList(click.Choice(CLASS_CRITERIA)),
+        help="Split criterion, for classification.",
     ),
     click.option(
         "--splits",
@@ -209,18 +211,21 @@ growing = together(
     ),
     click.option(
         "--max-depth",
-        type=Several(click.IntRange(min=1), allow_none=True),
+        type=ValueList(click.IntRange(min=1), allow_none=True),
         help="Maximum depth of the tree; 3,5,none tries three values.",
     ),
     click.option(
-        "--min-leaf", type=Several(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
+        "--min-leaf", type=ValueList(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
     ),
     click.option(
-        "--min-split", type=Several(click.IntRange(min=2)), default="2", help="Minimum rows to split a node."
+        "--min-split",
+        type=ValueList(click.IntRange(min=2)),
+        default="2",
+        help="Minimum rows to split a node.",
     ),
     click.option(
         "--min-decrease",
-        type=Several(click.FloatRange(min=0)),
+        type=ValueList(click.FloatRange(min=0)),
         default="0.0",
         help="Minimum decrease of impurity by a split.",
     ),

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.data.column_roles import findings
-from crosscut.data.column_types import held_by
+from crosscut.data.column_types import kind_of_values
 from crosscut.data.files import read_file, reading_of, split_target
 from crosscut.data.text.dialect import TextOptions
 
@@ -249,7 +249,7 @@ def _check_columns(source: Source, path: str) -> None:
     missing: dict[str, int] = {}
     for name in source.X.column_names:
         column = source.X[name]
-        held = held_by(column.type)
+        held = kind_of_values(column.type)
         if held == "text":
             kinds["nominal"] += 1
             values = pc.unique(column).drop_null()

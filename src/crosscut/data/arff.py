@@ -91,7 +91,7 @@ class ArffFile(FileKind):
             while block := list(islice(lines, rows)):
                 cells = []
                 for number, line in block:
-                    with _numbered(place, number):
+                    with _naming_line(place, number):
                         cells.append(_row(line, attributes))
                 columns = zip(attributes, zip(*cells, strict=True), strict=True)
                 yield pa.table(
@@ -113,7 +113,7 @@ def _attributes(place: Place, lines: Iterator[tuple[int, str]]) -> list[Attribut
         word = line.lower()
         if word.startswith("@data"):
             return attributes
-        with _numbered(place, number):
+        with _naming_line(place, number):
             if word.startswith("@attribute"):
                 attributes.append(_attribute(line))
             elif not word.startswith("@relation"):
@@ -122,7 +122,7 @@ def _attributes(place: Place, lines: Iterator[tuple[int, str]]) -> list[Attribut
 
 
 @contextmanager
-def _numbered(place: Place, number: int) -> Iterator[None]:
+def _naming_line(place: Place, number: int) -> Iterator[None]:
     """Add the line number to errors."""
     try:
         yield

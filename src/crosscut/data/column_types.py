@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def held_by(dtype: pa.DataType) -> str:
+def kind_of_values(dtype: pa.DataType) -> str:
     """Return the kind of values of a column; all numeric types are the same kind."""
     if pa.types.is_boolean(dtype):
         return "true or false"
@@ -22,7 +22,7 @@ def held_by(dtype: pa.DataType) -> str:
     return "text" if any(is_text(dtype) for is_text in texts) else str(dtype)
 
 
-def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """Return the type that pyarrow infers for a text column with values of both types.
 
     ``uint8`` marks integers that are all 0 or 1, because pyarrow may infer booleans for the whole column.
@@ -46,12 +46,12 @@ def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     return pa.string()
 
 
-def settled(dtype: pa.DataType) -> pa.DataType:
+def final_type(dtype: pa.DataType) -> pa.DataType:
     """Return the final type of a column, once all parts are read."""
     return pa.int64() if dtype == pa.uint8() else dtype
 
 
-def unified(known: pa.Schema, other: pa.Schema) -> pa.Schema:
+def schema_for_both(known: pa.Schema, other: pa.Schema) -> pa.Schema:
     """Return types that can hold the values of two files with the same columns."""
     fields = []
     for pair in zip(known, other, strict=True):

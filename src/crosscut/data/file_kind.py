@@ -97,7 +97,7 @@ def _least_bytes(dtype: pa.DataType) -> int:
         return 4
 
 
-def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:
+def slices_of(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:
     """Yield the rows of a batch, at most ``rows`` at a time."""
     table = pa.Table.from_batches([batch])
     for begin in range(0, table.num_rows, rows):

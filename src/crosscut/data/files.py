@@ -17,7 +17,15 @@ from pyarrow import parquet
 
 from crosscut.data.arff import ArffFile
 from crosscut.data.databases import DatabaseFile
-from crosscut.data.file_kind import Contents, EncodingError, FileKind, Place, check_file, check_names, sliced
+from crosscut.data.file_kind import (
+    Contents,
+    EncodingError,
+    FileKind,
+    Place,
+    check_file,
+    check_names,
+    slices_of,
+)
 from crosscut.data.text.dialect import READ_AS, TextOptions
 from crosscut.data.text.text_file import TextFile
 
@@ -230,7 +238,7 @@ class ArrowFile(FileKind):
         with pa.OSFile(str(place.path)) as raw, pa.ipc.open_file(raw) as opened:
             batch = opened.get_batch(part)
             batch.validate(full=True)  # damaged offsets point outside of the file
-            yield from sliced(batch, rows)
+            yield from slices_of(batch, rows)
 
 
 _TEXTS: dict[str, FileKind] = {

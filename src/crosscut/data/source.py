@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.column_types import check_same, held_by, unified
+from crosscut.data.column_types import check_same, kind_of_values, schema_for_both
 from crosscut.data.file_kind import Place
 from crosscut.data.files import DATABASES, READ, contents_of, ending_of, existing_place, readable
 
@@ -117,9 +117,9 @@ class Source:
             if joined is None:
                 joined = contents.schema
                 continue
-            known, other = ({f.name: held_by(f.type) for f in s} for s in (joined, contents.schema))
+            known, other = ({f.name: kind_of_values(f.type) for f in s} for s in (joined, contents.schema))
             check_same(known, other, repr(name))
-            joined = unified(joined, contents.schema)
+            joined = schema_for_both(joined, contents.schema)
         return joined
 
     def _name(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from crosscut import _core
-from crosscut.data.columns import Column, Kind, chosen, infinite_error, plain_matrix
+from crosscut.data.columns import Column, Kind, infinite_error, plain_matrix, selected_columns
 from crosscut.data.frames import columns_of
 from crosscut.data.memory import READ_LESS, check_memory
 from crosscut.data.schema import Schema
@@ -119,7 +119,7 @@ class Table:
         if plain is not None:
             schema, matrix, columns = Schema.of_matrix(plain, names), _readable(plain), []
         else:
-            columns = chosen(columns_of(X), names)
+            columns = selected_columns(columns_of(X), names)
             schema, matrix = Schema.of(columns), _matrix_of(columns)
         binned, shape = max_bins is not None, matrix.shape[::-1]
         n_columns, n_rows = shape

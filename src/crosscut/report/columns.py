@@ -66,7 +66,7 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
         f"Values of {name}, and the target",
         (0, n),
         (0, float(count.max())),
-        x_ticks=_spaced(labels),
+        x_ticks=_bar_labels(labels),
         size=SIZE,
     )
     if fit.classes is None:
@@ -96,7 +96,7 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
     return chart.svg()
 
 
-def _spaced(labels: list[str]) -> list[tuple[float, str]]:
+def _bar_labels(labels: list[str]) -> list[tuple[float, str]]:
     """Shorten labels and place them below their bars."""
     letters = max(3, int(6.2 * MAX_BARS / max(len(labels), 1)))
     return [

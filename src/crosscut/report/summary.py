@@ -138,15 +138,14 @@ def errors(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("summarize()")
     parts = [cv.losses[begin:end] for begin, end in pairwise(cv.row_start[1:])]
     by_fold = np.array([part.mean() if len(part) else np.nan for part in parts])
-    error, standard_error = cv.error
+    error = cv.error
     if cv.classes is None:
-        by_fold, error = np.sqrt(by_fold), math.sqrt(error)
-        standard_error = standard_error / (2 * error) if error else standard_error
+        by_fold, error = np.sqrt(by_fold), error.root
     return {
         "folds": len(by_fold),
         "measure": "root mean squared error" if cv.classes is None else "error rate",
-        "error": error,
-        "standard_error": standard_error,
+        "error": error.value,
+        "standard_error": error.standard_error,
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
         "scoring": _measure(fit),

@@ -33,6 +33,12 @@ class Estimate(NamedTuple):
     value: float
     standard_error: float
 
+    @property
+    def root(self) -> Estimate:
+        """The square root, and its standard error by the delta method."""
+        root = math.sqrt(self.value)
+        return Estimate(root, self.standard_error / (2 * root) if root else self.standard_error)
+
 
 @dataclass(frozen=True, eq=False)
 class GroupSums:
@@ -103,7 +109,7 @@ class LossSums:
         if target is not None:
             columns += [target, target * target]
         products = np.empty((n_folds, len(columns), len(columns)), object if exact else np.float64)
-        add = _whole_sums if exact else np.bincount
+        add = _exact_sums if exact else np.bincount
         for i, a in enumerate(columns):
             weighted = a if weight is None else a * weight
             for j, b in enumerate(columns[: i + 1]):
@@ -131,7 +137,7 @@ class LossSums:
         if self.by_group is not None and other.by_group is not None:
             a, b = self.by_group, other.by_group
             every = [np.concatenate(pair) for pair in ((a.key, b.key), (a.fold, b.fold), (a.sums, b.sums))]
-            both = GroupSums(*every).gathered(_added)
+            both = GroupSums(*every).gathered(_big_sums)
         return LossSums(self.n_rows + other.n_rows, self.products + other.products, both)
 
     @property
@@ -273,14 +279,14 @@ def quantile_of(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def _added(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
+def _big_sums(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
     """Return sums of integers of any size for each number."""
     total = np.zeros(n, object)
     np.add.at(total, number, amount)
     return total
 
 
-def _whole_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
+def _exact_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
     """Return exact sums by fold of numbers up to 1, in units of 2**-DIGITS; adds 26 bits at a time."""
     total = np.zeros(n_folds, object)
     for _ in range(DIGITS // 26):

@@ -166,9 +166,9 @@ class Dialect:
         Python, a process that ends during the call would hang or be aborted.
         """
         if self.loose:
-            chunks = self._rewritten(path)
+            chunks = self._as_strict_csv(path)
         elif codecs.lookup(self.encoding).name != "utf-8":
-            chunks = _recoded(path, self.encoding)
+            chunks = _as_utf8(path, self.encoding)
         else:
             yield str(path)
             return
@@ -178,7 +178,7 @@ class Dialect:
                 file.writelines(chunks)
             yield str(copy)
 
-    def _rewritten(self, path: Path) -> Iterator[bytes]:
+    def _as_strict_csv(self, path: Path) -> Iterator[bytes]:
         """Yield the rows of a loosely formatted file as strict CSV."""
         text = io.TextIOWrapper(text_stream(path), encoding=self.encoding, newline="")
         for _ in range(self.skip):
@@ -200,7 +200,7 @@ class Dialect:
         }
         return replace(self, forms=tuple(forms.items()), words=tuple(missing.items()))
 
-    def formed(self, table: pa.Table) -> pa.Table:
+    def in_forms(self, table: pa.Table) -> pa.Table:
         """Return the table with text columns converted to their forms."""
         words = dict(self.words)
         for name, form in self.forms:
@@ -263,7 +263,7 @@ def text_stream(path: Path) -> pa.NativeFile:
     return pa.input_stream(str(path), compression="detect")
 
 
-def _recoded(path: Path, encoding: str) -> Iterator[bytes]:
+def _as_utf8(path: Path, encoding: str) -> Iterator[bytes]:
     """Yield a file converted to UTF-8."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with text_stream(path) as stream:

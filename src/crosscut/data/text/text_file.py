@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from crosscut.data.column_types import held_by, joined, settled
-from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, sliced
+from crosscut.data.column_types import common_type, final_type, kind_of_values
+from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, slices_of
 from crosscut.data.memory import check_memory
 from crosscut.data.text.column_guess import ColumnGuess, settle_all
 from crosscut.data.text.detection import detect, one_byte_encoding
@@ -35,23 +35,23 @@ class TextFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return columns and rows; reads the whole file, because types depend on all values."""
-        return self._decoded(place, lambda dialect: self._contents(place, dialect))
+        return self._in_encoding(place, lambda dialect: self._contents(place, dialect))
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the file."""
         dialect = contents.dialect
-        formed = dict(dialect.forms)
+        forms = dict(dialect.forms)
         types = pa.schema(
-            [pa.field(f.name, pa.string() if f.name in formed else f.type) for f in contents.schema]
+            [pa.field(f.name, pa.string() if f.name in forms else f.type) for f in contents.schema]
         )
         with _open(place, dialect, types) as reader:
             for batch in reader:
-                for table in sliced(batch, rows):
-                    yield dialect.formed(table)
+                for table in slices_of(batch, rows):
+                    yield dialect.in_forms(table)
 
     def whole(self, place: Place) -> pa.Table:
         """Read all rows; pyarrow infers the types, on all threads."""
-        return self._decoded(place, lambda dialect: self._whole(place, dialect))
+        return self._in_encoding(place, lambda dialect: self._whole(place, dialect))
 
     def _whole(self, place: Place, dialect: Dialect) -> pa.Table:
         check_memory(
@@ -59,25 +59,25 @@ class TextFile(FileKind):
         )
         if place.path.suffix in {".gz", ".bz2"}:
             check_unpacked(place.path)
-        with _explained(place, dialect), dialect.opened(place.path) as source:
+        with _naming_separator(place, dialect), dialect.opened(place.path) as source:
             table = _table(source, dialect)
         _check_text(place, table.schema, dialect)
         guesses = _guesses(table.schema, place, dialect)
         for name, guess in guesses.items():
             guess.add(pc.unique(table[name]).to_pylist())
         dialect = _with_forms(place, dialect, guesses)
-        return self._described(dialect.formed(table), dialect)
+        return self._with_description(dialect.in_forms(table), dialect)
 
     def _contents(self, place: Place, dialect: Dialect) -> Contents:
-        with _explained(place, dialect):
+        with _naming_separator(place, dialect):
             try:  # use the types that pyarrow infers from the first block
                 contents, guesses = self._first_types(place, dialect)
             except pa.ArrowInvalid:  # a later block has values of other types
                 contents, guesses = self._types_of_blocks(place, dialect)
         _check_text(place, contents.schema, dialect)
         dialect = _with_forms(place, dialect, guesses)
-        empty = dialect.formed(contents.schema.empty_table())
-        return Contents(self._described(empty, dialect).schema, contents.parts, dialect)
+        empty = dialect.in_forms(contents.schema.empty_table())
+        return Contents(self._with_description(empty, dialect).schema, contents.parts, dialect)
 
     def _first_types(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
         with _open(place, dialect) as reader:
@@ -97,14 +97,14 @@ class TextFile(FileKind):
         with _open(place, dialect, texts) as reader:
             for batch in reader:
                 rows += batch.num_rows
-                types = [joined(a, b) for a, b in zip(types, _inferred(batch, dialect), strict=True)]
+                types = [common_type(a, b) for a, b in zip(types, _inferred(batch, dialect), strict=True)]
                 for name, guess in guesses.items():
                     guess.add(batch.column(name).unique().to_pylist())
-        schema = pa.schema(list(zip(names, map(settled, types), strict=True)))
+        schema = pa.schema(list(zip(names, map(final_type, types), strict=True)))
         texts_left = [name for name, dtype in zip(names, schema.types, strict=True) if dtype == pa.string()]
         return Contents(schema, (rows,)), {name: guesses[name] for name in texts_left}
 
-    def _decoded(self, place: Place, read: Callable[[Dialect], Read]) -> Read:
+    def _in_encoding(self, place: Place, read: Callable[[Dialect], Read]) -> Read:
         """Read in the detected encoding; if later lines are not UTF-8, retry with a one-byte encoding."""
         dialect = detect(place.path, self.separator, place.options)
         try:
@@ -116,7 +116,7 @@ class TextFile(FileKind):
                 encoding = one_byte_encoding(stream.read())
             return read(replace(dialect, encoding=encoding))
 
-    def _described(self, table: pa.Table, dialect: Dialect) -> pa.Table:
+    def _with_description(self, table: pa.Table, dialect: Dialect) -> pa.Table:
         note = dialect.description(self.separator)
         return table.replace_schema_metadata({READ_AS: note} if note else None)
 
@@ -166,7 +166,7 @@ def _with_forms(place: Place, dialect: Dialect, guesses: dict[str, ColumnGuess])
 
 
 @contextmanager
-def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
+def _naming_separator(place: Place, dialect: Dialect) -> Iterator[None]:
     """Add the separator to errors, and the remedy for other encodings."""
     try:
         yield
@@ -193,5 +193,5 @@ def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
 
 def _check_text(place: Place, schema: pa.Schema, dialect: Dialect) -> None:
     for c, dtype in enumerate(schema.types):
-        if held_by(dtype) == "binary":
+        if kind_of_values(dtype) == "binary":
             raise EncodingError(place, dialect.encoding, f"column {schema.field(c).name!r} is")
