@@ -91,13 +91,7 @@ def _settings(
         if not all(Path(file).exists() for file in files):
             message += "; separate settings by commas, as in --max-depth 3,5,none"
         raise Failure(message, UNSUITABLE)
-    source = read_source(
-        files[0],
-        target,
-        options=options.text_options(arguments),
-        kind=arguments.pop("kind"),
-        **options.column_options(arguments),
-    )
+    source = read_source(files[0], target, **options.source_options(arguments))
     arguments |= {"cv": arguments.pop("folds"), "in_order": False, "scoring": None, "class_weight": ()}
     models, settings = fit_settings(source, arguments)
     names = [

@@ -83,10 +83,6 @@ def cv(
     *,
     file: str,
     target: str,
-    kind: str | None,
-    groups: str | None,
-    folds_column: str | None,
-    time: str | None,
     test: str | None,
     oof: Path | None,
     report: Path | None,
@@ -104,23 +100,14 @@ def cv(
 
     import crosscut.estimators  # noqa: F401
 
-    text = options.text_options(arguments)
+    source_options = options.source_options(arguments)
     begin = clock()
     with waiting(f"reading {Path(file).name}"):
-        source = read_source(
-            file,
-            target,
-            kind=kind,
-            groups=groups,
-            folds=folds_column,
-            time=time,
-            options=text,
-            **options.column_options(arguments),
-        )
+        source = read_source(file, target, **source_options)
     read = clock()
     arguments["cv"] = splitter(
         source,
-        cv="time" if time is not None else arguments["cv"],
+        cv="time" if source.time is not None else arguments["cv"],
         folds=arguments.pop("folds"),
         repeats=arguments.pop("repeats"),
         seed=None if arguments["in_order"] else arguments["seed"],
@@ -145,7 +132,7 @@ def cv(
         }
         for each, setting in zip(models, settings, strict=True)
     ]
-    summary["test"] = None if test is None else evaluate_on(model, test, target, text)
+    summary["test"] = None if test is None else evaluate_on(model, test, target, source_options["options"])
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if save is not None:

@@ -116,10 +116,11 @@ reading = together(
 )
 
 
-def column_options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options of `roles` from the arguments and return them."""
-    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal")
-    return {name: arguments.pop(name) for name in names}
+def source_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options about the file and its columns; return what `read_source` takes."""
+    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal", "kind", "groups", "time")
+    taken = {name: arguments.pop(name) for name in names if name in arguments}
+    return taken | {"folds": arguments.pop("folds_column", None), "options": text_options(arguments)}
 
 
 def text_options(arguments: dict[str, Any]) -> TextOptions:

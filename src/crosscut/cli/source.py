@@ -37,33 +37,17 @@ MANY_NUMBERS = 20  # a text column with at least this number of distinct numbers
 
 @dataclass
 class Source:
-    """Rows to grow a tree on.
+    """Rows to grow a tree on."""
 
-    Attributes
-    ----------
-    X : Arrow table
-        The columns to split on.
-    y : array
-        What to predict.
-    kind : {"classification", "regression"}
-        Whether classes or numbers are predicted.
-    groups, weights, folds, time : array or None
-        The columns named by ``--groups``, ``--weights``, ``--folds-column`` and ``--time``.
-    notes : list of str
-        What was inferred, and how to override it.
-    rows : array
-        Numbers of the rows in the file, from 1.
-    """
-
-    X: TableLike
+    X: TableLike  # the columns to split on
     y: NDArray[Any]
-    kind: str
-    groups: NDArray[Any] | None = None
+    kind: str  # "classification" or "regression"
+    groups: NDArray[Any] | None = None  # the columns named by --groups, --weights, --folds-column and --time
     weights: NDArray[Any] | None = None
     folds: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
-    notes: list[str] = field(default_factory=list)
-    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
+    notes: list[str] = field(default_factory=list)  # what was inferred, and how to override it
+    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))  # numbers in the file, from 1
 
 
 def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> TableLike:  # noqa: B008, frozen

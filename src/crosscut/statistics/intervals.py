@@ -42,17 +42,11 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """Sums of the features of each group's rows by fold, weighted by square roots of weights.
+    """Sums of the features of each group's rows by fold, weighted by square roots of weights."""
 
-    Attributes
-    ----------
-    key, fold : arrays (groups,)
-    sums : float64 array (groups, features)
-    """
-
-    key: NDArray[Any]
-    fold: NDArray[Any]
-    sums: NDArray[Any]
+    key: NDArray[Any]  # (groups,)
+    fold: NDArray[Any]  # (groups,)
+    sums: NDArray[Any]  # (groups, features)
 
     def gathered(self, add: Callable[..., NDArray[Any]] = np.bincount) -> GroupSums:
         """Return the sums with one entry for each group of a fold."""
@@ -74,19 +68,11 @@ class GroupSums:
 
 @dataclass(frozen=True, eq=False)
 class LossSums:
-    """Number of rows by fold, and the weighted sums of the products of their features.
+    """Number of rows by fold, and the weighted sums of the products of their features."""
 
-    Attributes
-    ----------
-    n_rows : int64 array (folds,)
-    products : float64 array (folds, features, features)
-    by_group : GroupSums or None
-        Sums of the features by group, if rows of a group are not independent.
-    """
-
-    n_rows: NDArray[np.int64]
-    products: NDArray[np.float64]
-    by_group: GroupSums | None = None
+    n_rows: NDArray[np.int64]  # (folds,)
+    products: NDArray[np.float64]  # (folds, features, features)
+    by_group: GroupSums | None = None  # if rows of a group are not independent
 
     @classmethod
     def of(

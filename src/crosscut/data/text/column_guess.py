@@ -29,19 +29,11 @@ if TYPE_CHECKING:
 
 
 class ColumnGuess:
-    """The forms that fit all values of a column so far.
-
-    Attributes
-    ----------
-    forms : list of forms, or None
-        None before the first value; empty if only text fits.
-    words : set of str
-        Words that mean a missing value if all other values are numbers or dates.
-    """
+    """The forms that fit all values of a column so far."""
 
     def __init__(self, missing: Iterable[str], options: TextOptions) -> None:
-        self.forms: list[Form] | None = None
-        self.words: set[str] = set()
+        self.forms: list[Form] | None = None  # None before the first value; empty if only text fits
+        self.words: set[str] = set()  # they mean a missing value if all others are numbers or dates
         self._missing = frozenset(missing)
         self._options = options
         self._spaces = self._timed = False

@@ -47,22 +47,7 @@ class Reading(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TextOptions:
-    """User options for text files; options that are None are detected.
-
-    Parameters
-    ----------
-    header : bool, optional
-        Whether the first line holds the names of the columns.
-    separator : str, optional
-        One character, or ``comma``, ``semicolon``, ``tab``, ``pipe`` or ``space``.
-    decimal : {".", ","}, optional
-    encoding : str, optional
-        An encoding of Python, such as ``utf-8`` or ``cp1252``.
-    missing : sequence of str
-        Words that mean a missing value, besides the usual ones.
-    dates : str, optional
-        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none`` to read no text as dates.
-    """
+    """The parameters of :func:`crosscut.read_file` about text; those that are None are detected."""
 
     header: bool | None = None
     separator: str | None = None
@@ -96,41 +81,19 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is read.
-
-    Attributes
-    ----------
-    separator, quote : str
-    missing : sequence of str
-        Words that mean a missing value in every column.
-    encoding : str
-    header : bool
-        Whether the first line holds names.
-    names : tuple of str
-        Names of the columns, from the header or made up.
-    decimal : str
-        ".", "," or empty if the first lines do not show it.
-    skip : int
-        Lines before the table.
-    loose : bool
-        Whether spaces precede quotes or separate values, which pyarrow cannot read.
-    forms : tuple of (name, form)
-        Columns that are neither plain numbers nor plain text.
-    words : tuple of (name, words)
-        Additional missing words of single columns.
-    """
+    """How a text file is read."""
 
     separator: str = ","
     quote: str = '"'
-    missing: tuple[str, ...] = MISSING_WORDS
+    missing: tuple[str, ...] = MISSING_WORDS  # in every column
     encoding: str = "utf-8"
-    header: bool = True
-    names: tuple[str, ...] = ()
-    decimal: str = "."
-    skip: int = 0
-    loose: bool = False
-    forms: tuple[tuple[str, Form], ...] = ()
-    words: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    header: bool = True  # the first line holds names
+    names: tuple[str, ...] = ()  # of the columns, from the header or generated
+    decimal: str = "."  # or ","; empty if the first lines do not show it
+    skip: int = 0  # lines before the table
+    loose: bool = False  # spaces precede quotes or separate values, which pyarrow cannot read
+    forms: tuple[tuple[str, Form], ...] = ()  # of columns that are neither plain numbers nor plain text
+    words: tuple[tuple[str, tuple[str, ...]], ...] = ()  # additional missing words of single columns
 
     def parsing(self) -> arrow_csv.ParseOptions:
         """Return pyarrow's options for parsing; quoted values may contain line breaks."""
