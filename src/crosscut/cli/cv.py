@@ -20,14 +20,13 @@ from crosscut.cli.terminal import page_path, print_json, show_page, stdout, wait
 from crosscut.data.files import split_target
 from crosscut.forest.export.text import counted
 from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
+from crosscut.statistics.sentences import LEVEL
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from crosscut.data.text.dialect import TextOptions
     from crosscut.typing import ColumnLike, CrossValidation
-
-LEVEL = 0.9  # of the interval
 
 
 def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptions) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _leak(
             else column.cast("timestamp[us]").cast("int64")
         )
         fraction = max(fraction, _linear(numbers, y) if classes is None else _best_cut(numbers, classes))
-    return Finding(name, "leak", f"gives {fraction:.1%} of the target away") if fraction >= LEAKS else None
+    return Finding(name, "leak", f"determines {fraction:.1%} of the target") if fraction >= LEAKS else None
 
 
 def _purity(codes: NDArray[Any], n: int, classes: NDArray[np.int64]) -> float:

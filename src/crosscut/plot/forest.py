@@ -56,21 +56,21 @@ def plot_forest(
     True
     """
     if isinstance(model, list | tuple):
-        fit, named = Fit.of_trees(model), _numbered
+        fit, names_of = Fit.of_trees(model), _tree_numbers
     else:
-        fit, named = fit_of(model), _trees
+        fit, names_of = fit_of(model), _fold_names
         fit.validated("plot_forest()")
     root = fit.forest.sharing.root
-    agreed = _agreed(root)
+    agreed = _sizes_without_forks(root)
     depth = max_depth
     if depth is None:
         depth = max(tree.max_depth for tree in fit.forest)
         while depth > 1 and _count(root, depth, agreed if collapse else {}) > MAX_BOXES:
             depth -= 1
-    return draw(_box(fit, root, depth, agreed if collapse else {}, named), ax)
+    return draw(_box(fit, root, depth, agreed if collapse else {}, names_of), ax)
 
 
-def _agreed(root: SharedNode) -> dict[int, int]:
+def _sizes_without_forks(root: SharedNode) -> dict[int, int]:
     """Return the size of each subtree without forks, by node."""
     sizes: dict[int, int] = {}
     for node in reversed(list(root)):
@@ -94,7 +94,7 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
 
 
 def _box(
-    fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], named: Callable[[Sequence[int]], str]
+    fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], names_of: Callable[[Sequence[int]], str]
 ) -> Box:
     """Return the boxes of the forest. It loops because forests may be deeper than Python's stack."""
     top = Box()
@@ -116,12 +116,12 @@ def _box(
         else:
             box.label, box.kind = " ", "fork"
             for k, group in enumerate(node.groups):
-                branch = Box(branch=named(group))
+                branch = Box(branch=names_of(group))
                 box.children.append(branch)
                 todo += _test(fit, branch, node, k, at)
             ending = [task for task in node.tasks if not any(task in group for group in node.groups)]
             if ending:
-                box.children.append(Box(_leaf(fit, ending, at), kind="leaf", branch=named(ending)))
+                box.children.append(Box(_leaf(fit, ending, at), kind="leaf", branch=names_of(ending)))
     return top
 
 
@@ -141,11 +141,11 @@ def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> l
     return todo
 
 
-def _numbered(tasks: Sequence[int]) -> str:
+def _tree_numbers(tasks: Sequence[int]) -> str:
     return f"tree{'s' * (len(tasks) > 1)} {fold_label([task + 1 for task in tasks])}"
 
 
-def _trees(tasks: Sequence[int]) -> str:
+def _fold_names(tasks: Sequence[int]) -> str:
     folds = sum(task > 0 for task in tasks)
     shown = fold_label([task for task in tasks if task > 0])
     parts = ["final tree"] * (0 in tasks) + [f"fold{'s' * (folds > 1)} {shown}"] * (folds > 0)

@@ -39,7 +39,7 @@ def aligned(trees: Sequence[Tree]) -> list[dict[int, int]]:
 def stability(fit: Fit) -> dict[str, Any]:
     """Return the agreement of the folds with each split, f(i) and forks by level, and sentences."""
     sharing, trees = fit.forest.sharing, fit.forest.trees
-    questions = _questions(fit)
+    questions = _splits(fit)
     disagree = np.flatnonzero(sharing.f > 1)
     return {
         "agreed_levels": int(disagree[0]) if len(disagree) else len(sharing.f),
@@ -55,7 +55,7 @@ def stability(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _questions(fit: Fit) -> list[dict[str, Any]]:
+def _splits(fit: Fit) -> list[dict[str, Any]]:
     """Count for each split of the final tree the folds that split on its column, and the others' columns."""
     trees, tree, names = fit.forest.trees, fit.final, fit.schema.names
     questions = []

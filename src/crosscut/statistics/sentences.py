@@ -201,12 +201,12 @@ def _of_numbers(cv: Validation, score: float, low: float, high: float, row: str)
     }
 
 
-def stability_sentences(questions: list[dict[str, Any]], n_folds: int, n_asking: int) -> list[str]:
+def stability_sentences(questions: list[dict[str, Any]], n_folds: int, n_with_splits: int) -> list[str]:
     """Compare the splits of the fold trees with those of the final tree."""
     if not questions:
-        if n_asking == 0:
+        if n_with_splits == 0:
             return ["No tree has a split."]
-        return [f"The final tree has no split, but the trees of {counted(n_asking, 'fold')} have."]
+        return [f"The final tree has no split, but the trees of {counted(n_with_splits, 'fold')} have."]
     first = questions[0]
     if all(question["folds"] == n_folds for question in questions):
         columns = "column" if len(questions) == 1 else f"{len(questions)} columns"

@@ -124,7 +124,7 @@ class DateForm:
         if half:
             hours = hours % 12 + (12 if half[0] in "pP" else 0) if 1 <= hours <= 12 else 99
         try:
-            return dt.datetime(  # noqa: DTZ001, as written
+            return dt.datetime(  # noqa: DTZ001, dates in files have no zone
                 year,
                 month,
                 day,
@@ -156,7 +156,7 @@ class PatternForm:
     def value(self, text: str) -> dt.datetime | None:
         """Return the time; None if the text has another form."""
         try:
-            return dt.datetime.strptime(text, self.pattern)  # noqa: DTZ007, as written
+            return dt.datetime.strptime(text, self.pattern)  # noqa: DTZ007, dates in files have no zone
         except ValueError:
             return None
 

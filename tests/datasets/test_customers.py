@@ -10,7 +10,7 @@ from crosscut import datasets
 from crosscut.data.files import read_file, split_target
 from crosscut.data.table import Table
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_script_reproduces_the_file(tmp_path):
