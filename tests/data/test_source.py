@@ -6,7 +6,7 @@ from pyarrow import csv, parquet
 from stream_tables import table_of, write_pieces
 
 from crosscut import TreeClassifier
-from crosscut.data.files import ParquetFile
+from crosscut.data.columnar_files import ParquetFile
 from crosscut.data.source import Source
 
 

@@ -11,8 +11,8 @@ from rich.table import Table
 from crosscut.cli import options
 from crosscut.cli.cv import fit_settings
 from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
-from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
+from crosscut.cli.saved_models import read_model_file
 from crosscut.cli.source import read_source
 from crosscut.cli.terminal import plain, print_json, stdout
 from crosscut.forest.export.text import number

@@ -9,10 +9,10 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.csv_output import write_csv
-from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.saved_models import read_model_file, viewer_of
 from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
-from crosscut.cli.viewers import viewer_of
 from crosscut.data.files import reading_of
 
 if TYPE_CHECKING:
@@ -66,11 +66,3 @@ def _prediction_columns(
         by_class = fitted.predict_proba(data).T.tolist()
         columns |= {f"{target} = {c}": values for c, values in zip(classes, by_class, strict=True)}
     return columns
-
-
-def read_model_file(path: Path) -> tuple[Any, str]:
-    """Return the model in a file and the name of its target; any other file is a failure."""
-    from crosscut.model_file.model import read_model
-
-    with failing_with(NOT_A_MODEL):
-        return read_model(path)

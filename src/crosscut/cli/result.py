@@ -132,14 +132,14 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
         if tree.feature[node] < 0 or node not in below:
             continue
         column = plain(short(schema.names[int(tree.feature[node])]))
-        for branch, child in enumerate(tree.children[tree.first_child[node] : tree.first_child[node + 1]]):
+        for branch, child in enumerate(tree.children_of(node)):
             condition = f"{column} {plain(branch_label(tree, node, branch, schema))}"
             if tree.feature[child] < 0:
                 below[node].add(f"{condition}: {outcome_text(child)}")
             elif tree.depth[child] >= depth:
                 below[node].add(f"{condition}: … {outcome_text(child)}")
             else:
-                below[int(child)] = below[node].add(condition)
+                below[child] = below[node].add(condition)
     console.print(top)
 
 

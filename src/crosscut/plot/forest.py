@@ -107,7 +107,7 @@ def _box(
         if not node.groups:
             box.label, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
-            box.label, box.kind = f"… {sum(1 for _ in node)} nodes", "more"
+            box.kind, box.hidden = "more", sum(1 for _ in node)
         elif size > 3:
             label = "one tree" if len(node.tasks) == 1 else "all agree"
             box.label, box.kind = f"{label}:\n{size} nodes", "more"

@@ -1,12 +1,15 @@
-"""How `crosscut show` and `crosscut predict` handle models of other distributions."""
+"""Read saved models, and find the viewers of models of other distributions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from crosscut.cli.failure import NOT_A_MODEL, failing_with
 from crosscut.extensions import VIEWERS, extensions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sklearn.base import BaseEstimator
 
     from crosscut.typing import TableLike
@@ -27,3 +30,11 @@ def viewer_of(model: BaseEstimator) -> Viewer | None:
     entry = extensions(VIEWERS).get(model.fit_.learner)
     viewer: Viewer | None = None if entry is None else entry.load()
     return viewer
+
+
+def read_model_file(path: Path) -> tuple[Any, str]:
+    """Return the model in a file and the name of its target; any other file is a failure."""
+    from crosscut.model_file.model import read_model
+
+    with failing_with(NOT_A_MODEL):
+        return read_model(path)
