@@ -119,8 +119,9 @@ def _code(fit: Fit) -> str:
         for key, value in settings.items()
     ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
-    name, data = fit.learner, "database" if relational else "X, y"
-    return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
+    name = fit.learner
+    package, data = ("crosscut_relational", "database") if relational else ("crosscut", "X, y")
+    return f"from {package} import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
 
 
 def _data(fit: Fit) -> dict[str, Any]:
