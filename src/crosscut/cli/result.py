@@ -19,6 +19,7 @@ from crosscut.statistics.sentences import (
     confusion_caption,
     correct_rows,
     error_line,
+    other_file_line,
     residual_caption,
 )
 from crosscut.training.fit import fit_of
@@ -75,10 +76,7 @@ def _print_tried(console: Console, tried: list[dict[str, Any]], scoring: str) ->
 
 def _print_test(console: Console, test: dict[str, Any] | None, cv: dict[str, Any]) -> None:
     if test is not None:
-        console.print(
-            f"\n[bold]{plain(test['file'])}[/]: {cv['measure']} {number(test['error'])} "
-            f"± {number(test['standard_error'], 2)} ({counted(test['rows'], 'row')}, not used for training)"
-        )
+        console.print(f"\n[bold]{plain(test['file'])}[/]: {other_file_line(test, cv['measure'])}")
 
 
 def print_notes(console: Console, notes: list[str]) -> None:

@@ -78,6 +78,12 @@ def error_line(cv: dict[str, Any]) -> str:
     return f"{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}"
 
 
+def other_file_line(test: dict[str, Any], measure: str) -> str:
+    """Return the error of the final tree on another file."""
+    error = f"{measure} {number(test['error'])} ± {number(test['standard_error'], 2)}"
+    return f"{error} ({counted(test['rows'], 'row')}, not used for training)"
+
+
 def pruning_data(
     table: PruningTable, rule: Literal["best", "1se", "pessimistic"] | None, *, classifies: bool
 ) -> dict[str, Any]:
