@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import crosscut
-from crosscut.datasets import tree_like
+from generated import tree_like
 
 TREE = DecisionTreeClassifier(random_state=0)
 ALPHAS = np.geomspace(1e-5, 1e-2, 20)

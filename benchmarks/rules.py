@@ -23,7 +23,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold
 
-from crosscut import RuleClassifier, Table, datasets
+import generated
+from crosscut import RuleClassifier, Table
 from crosscut.data.target import Target
 from crosscut.rules.examples import TableRows, bits_of
 from crosscut.rules.learning import Learning
@@ -159,17 +160,17 @@ SHARING = {  # name: data, parameters, and the target speed-up
     "stable, numeric": (rule_like, {"min_coverage": 100, "max_length": 3}, 5),
     "stable, ripper": (lambda: mushroom_like(20_000), {"strategy": "ripper"}, 5),
     "tree-like, numeric": (
-        lambda: datasets.tree_like(10_000, 20, noise=0.0),
+        lambda: generated.tree_like(10_000, 20, noise=0.0),
         {"min_coverage": 100, "max_length": 3},
         2.5,
     ),
-    "unstable, numeric": (lambda: datasets.weak(3000, 20), {"min_coverage": 20, "max_length": 3}, 2.5),
+    "unstable, numeric": (lambda: generated.weak(3000, 20), {"min_coverage": 20, "max_length": 3}, 2.5),
     "unstable, unordered": (
-        lambda: datasets.weak(3000, 20),
+        lambda: generated.weak(3000, 20),
         {"ordered": False, "min_coverage": 20, "max_length": 3},
         2.5,
     ),
-    "unstable, ripper": (lambda: datasets.weak(3000, 20), {"strategy": "ripper"}, 2.5),
+    "unstable, ripper": (lambda: generated.weak(3000, 20), {"strategy": "ripper"}, 2.5),
 }
 
 

@@ -14,19 +14,20 @@ import os
 import time
 from pathlib import Path
 
-from crosscut import TreeClassifier, _core, datasets
+import generated
+from crosscut import TreeClassifier, _core
 from crosscut.training import train
 from machine import Machine
 from workloads import DEPTH_8, LEAVES_20, WORKLOADS, Workload, tree_like
 
 WORK = {
     "100k × 20, ten classes, leaves ≥ 20": Workload(
-        lambda: datasets.many_classes(100_000, 20, 10), LEAVES_20
+        lambda: generated.many_classes(100_000, 20, 10), LEAVES_20
     ),
     "1M × 20 tree-like, leaves ≥ 20": Workload(lambda: tree_like(1_000_000), LEAVES_20),
     "1M × 28 HIGGS-like, max_bins=255, depth 8": WORKLOADS["higgs-1m"],
     "5M × 28 HIGGS-like, max_bins=255, depth 8": Workload(
-        lambda: datasets.higgs_like(5_000_000), DEPTH_8, max_bins=255
+        lambda: generated.higgs_like(5_000_000), DEPTH_8, max_bins=255
     ),
 }
 PARTS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from crosscut import datasets
+import generated
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
@@ -99,12 +99,12 @@ class Workload:
 
 @cache
 def tree_like(n_rows: int) -> tuple[Any, np.ndarray]:
-    return datasets.tree_like(n_rows, 20)
+    return generated.tree_like(n_rows, 20)
 
 
 @cache
 def weak(n_rows: int, n_features: int) -> tuple[Any, np.ndarray]:
-    return datasets.weak(n_rows, n_features)
+    return generated.weak(n_rows, n_features)
 
 
 def of_sklearn(name: str) -> tuple[Any, np.ndarray]:
@@ -124,20 +124,20 @@ WORKLOADS = {
     "tree-like-20": Workload(lambda: tree_like(100_000), LEAVES_20),
     "weak-8": Workload(lambda: weak(100_000, 20), DEPTH_8),
     "weak-20": Workload(lambda: weak(100_000, 20), LEAVES_20),
-    "ten-classes": Workload(lambda: datasets.many_classes(100_000, 30, 10), LEAVES_20),
-    "regression": Workload(lambda: datasets.regression(100_000, 20), LEAVES_20, VARIANCE),
+    "ten-classes": Workload(lambda: generated.many_classes(100_000, 30, 10), LEAVES_20),
+    "regression": Workload(lambda: generated.regression(100_000, 20), LEAVES_20, VARIANCE),
     "breast-cancer": Workload(lambda: of_sklearn("breast_cancer")),
     "noisy-768": Workload(lambda: weak(768, 8)),
     "noisy-5k": Workload(lambda: weak(5_000, 5)),
-    "noisy-11k": Workload(lambda: datasets.imbalanced(11_000, 6, share=0.02)),
-    "mixed-32k": Workload(lambda: datasets.census_like(32_000)),
-    "higgs-1m": Workload(lambda: datasets.higgs_like(1_000_000), DEPTH_8, max_bins=255),
-    "higgs-100k": Workload(lambda: datasets.higgs_like(100_000), DEPTH_8, max_bins=255),
+    "noisy-11k": Workload(lambda: generated.imbalanced(11_000, 6, share=0.02)),
+    "mixed-32k": Workload(lambda: generated.census_like(32_000)),
+    "higgs-1m": Workload(lambda: generated.higgs_like(1_000_000), DEPTH_8, max_bins=255),
+    "higgs-100k": Workload(lambda: generated.higgs_like(100_000), DEPTH_8, max_bins=255),
     "iris": Workload(lambda: of_sklearn("iris")),
     "digits": Workload(lambda: of_sklearn("digits")),
     "diabetes": Workload(lambda: of_sklearn("diabetes"), growth=VARIANCE),
     "nominal": Workload(
-        lambda: datasets.decision_list(200_000), Limits(max_depth=5), Growth("entropy", "multiway")
+        lambda: generated.decision_list(200_000), Limits(max_depth=5), Growth("entropy", "multiway")
     ),
     "tree-like-1m": Workload(lambda: tree_like(1_000_000), DEPTH_8),
 }

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import generated
 from clock import take_turns
-from crosscut import datasets
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import LOCAL_ROWS, grow
@@ -70,12 +70,12 @@ def concepts(n_rows: int) -> list[Concept]:
     """Return a stable and an unstable concept for each kind of column."""
     nominal = partial(Concept, growth=Growth("entropy", "multiway"), limits=Limits(max_depth=5))
     return [
-        nominal("nominal, stable", partial(datasets.decision_list, n_rows), stable=True),
-        nominal("nominal, unstable", partial(datasets.nominal, n_rows, 15, 8, noise=0.7), stable=False),
-        Concept("numeric exact, stable", partial(datasets.tree_like, n_rows), stable=True),
-        Concept("numeric exact, unstable", partial(datasets.weak, n_rows), stable=False),
-        Concept("numeric binned, stable", partial(datasets.tree_like, n_rows), stable=True, max_bins=255),
-        Concept("numeric binned, unstable", partial(datasets.weak, n_rows), stable=False, max_bins=255),
+        nominal("nominal, stable", partial(generated.decision_list, n_rows), stable=True),
+        nominal("nominal, unstable", partial(generated.nominal, n_rows, 15, 8, noise=0.7), stable=False),
+        Concept("numeric exact, stable", partial(generated.tree_like, n_rows), stable=True),
+        Concept("numeric exact, unstable", partial(generated.weak, n_rows), stable=False),
+        Concept("numeric binned, stable", partial(generated.tree_like, n_rows), stable=True, max_bins=255),
+        Concept("numeric binned, unstable", partial(generated.weak, n_rows), stable=False, max_bins=255),
     ]
 
 

@@ -29,6 +29,7 @@ def test_the_page_tells_what_the_model_knows(tmp_path):
     model = RelationalTreeClassifier(bias, cv=4).fit(database)
     summary = summarize(model.fit_)
     assert json.loads(json.dumps(summary)) == summary
+    assert summary["code"].startswith("from crosscut_relational import RelationalTreeClassifier\n")
     confusion = np.array(summary["confusion"]["matrix"])
     assert confusion.sum() == 200
     assert np.trace(confusion) == np.sum(model.cv_predictions_ == np.array(database.classes)[database.target])

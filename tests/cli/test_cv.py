@@ -103,7 +103,7 @@ def test_regression_with_groups_weights_and_limits(prices):
     assert summary["cv"]["folds"] == 4
     assert summary["tree"]["depth"] <= 3
     assert [column["name"] for column in summary["data"]["columns"]] == ["size"]
-    assert "residuals" in call("cv", prices, "-t", "price").stdout
+    assert "Residuals of held-out rows" in call("cv", prices, "-t", "price").stdout
 
 
 def test_whole_numbers_with_few_values_are_classes_by_default(prices):

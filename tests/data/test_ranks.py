@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from crosscut import _core
-from crosscut.data.ranks import MAX_COARSE
-from crosscut.data.table import Table
+from crosscut.data.table import MAX_COARSE, Table
 
 TINY = np.float32(1e-7)
 

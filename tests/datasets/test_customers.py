@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from crosscut import datasets
 from crosscut.data.files import read_file, split_target
 from crosscut.data.table import Table
@@ -27,3 +29,8 @@ def test_bundled_example():
     assert set(y.tolist()) == {"yes", "no"}
     assert 0.15 < (y == "yes").mean() < 0.35
     assert frame.to_pylist() == datasets.churn().to_pylist()
+
+
+def test_unknown_dataset():
+    with pytest.raises(AttributeError, match="no attribute 'iris'; it has churn"):
+        datasets.iris  # noqa: B018

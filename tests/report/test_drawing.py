@@ -4,13 +4,15 @@ import numpy as np
 import pyarrow as pa
 
 from crosscut import TreeClassifier
-from crosscut.report.drawing import MAX_LEAVES, TreeBoxes, class_colours, shortened, svg_of
+from crosscut.forest.export.layout import TreeBoxes
+from crosscut.report.drawing import MAX_LEAVES, class_colours, opened_nodes, shortened, svg_of
 
 
-def drawn(model, inner=None):
-    fit = model.fit_
-    colours = class_colours(np.asarray(fit.final.value[0]))
-    root = TreeBoxes(fit, fit.final, colours).root(inner)
+def drawn(model):
+    fit, tree = model.fit_, model.tree_
+    colours = class_colours(np.asarray(tree.value[0]))
+    inner = tree.feature >= 0
+    root = TreeBoxes(tree, fit.schema, fit.classes, colours).root(opened_nodes(tree, inner), inner)
     return root, svg_of(root, "a tree")
 
 
@@ -35,7 +37,7 @@ def test_every_node_of_a_small_tree_is_drawn_once():
     root, svg = drawn(model)
     assert sorted(box.node for box in root.walk()) == list(range(len(model.tree_)))
     assert svg.count('class="node leaf"') == model.get_n_leaves()
-    places = [(box.level, box.y) for box in root.walk()]
+    places = [(box.level, box.middle) for box in root.walk()]
     assert len(set(places)) == len(places)
 
 

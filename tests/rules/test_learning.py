@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut import _core, datasets
+import generated
+from crosscut import _core
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.rules.cn2 import Quality
@@ -52,7 +53,7 @@ def test_ripper_together_is_ripper_alone(problem, passes, seed):
 
 
 @pytest.mark.parametrize("strategy", ["cn2", "ripper"])
-@pytest.mark.parametrize("make", [datasets.tree_like, datasets.weak, datasets.many_classes])
+@pytest.mark.parametrize("make", [generated.tree_like, generated.weak, generated.many_classes])
 def test_larger_tables_agree_at_every_instruction_set(strategy, make):
     X, y = make(1500, 8)
     examples = TableRows(Table.from_data(X), Target(y.astype(np.int32), int(y.max()) + 1))
@@ -83,7 +84,7 @@ def test_tasks_that_agree_share_their_passes():
 
 def test_rules_of_a_fold_are_those_of_its_rows_alone():
     """Not only of the same table with fewer rows: thresholds come from the fold's own values."""
-    X, y = datasets.tree_like(300, 6)
+    X, y = generated.tree_like(300, 6)
     codes = y.astype(np.int32)
     train = np.arange(300) % 5 != 0
     learning = Learning("cn2", min_rows=3.0)

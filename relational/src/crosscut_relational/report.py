@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.export.layout import Box
 from crosscut.forest.export.text import counted, number
-from crosscut.report.charts import level_chart
-from crosscut.report.drawing import MAX_LEAVES, Box, class_colours, svg_of
+from crosscut.report.charts import bar_chart
+from crosscut.report.drawing import MAX_LEAVES, class_colours, svg_of
 from crosscut.report.page import first_lines, write_page
 from crosscut.report.summary import about, held_out
 from crosscut_relational.language.terms import term_text
@@ -85,25 +86,24 @@ def _drawn(fit: Fit, nodes: dict[str, Any]) -> str | None:
     colours = class_colours(np.array(tree.root.statistics)) if tree.classes else []
     means = [node.prediction for node in tree.root.walk()]
 
-    def box(node: dict[str, Any], condition: str) -> Box:
+    def box(node: dict[str, Any], branch: str) -> Box:
         predicted = node["prediction"]
         if tree.classes:
             counts = list(node["counts"].values())
             code = list(tree.classes).index(predicted)
             total = sum(counts) or 1.0
-            predicted = term_text(predicted)
-            rows = f"{counted(round(total), 'example')}, {counts[code] / total:.0%} {predicted}"
-            shares = [(colours[c], counts[c] / total) for c in np.argsort(colours, kind="stable")]
+            drawn = Box(term_text(predicted), rows=counted(round(total), "example"), branch=branch)
+            drawn.majority = f"{counts[code] / total:.0%} {drawn.label}"
+            drawn.bar = [(colours[c], counts[c] / total) for c in np.argsort(colours, kind="stable")]
+            drawn.colour = colours[code]
         else:
-            rows, predicted = counted(round(node["examples"]), "example"), number(predicted)
+            drawn = Box(number(predicted), rows=counted(round(node["examples"]), "example"), branch=branch)
             span = (max(means) - min(means)) or 1.0
-            shares = [(0, (node["prediction"] - min(means)) / span)]
-        if "test" not in node:
-            return Box(
-                0, condition, predicted, rows, "leaf", tuple(shares), colours[code] if colours else None
-            )
-        below = [box(node[branch], f"if {branch}") for branch in ("yes", "no")]
-        return Box(0, condition, f"{node['test']}?", rows, "test", tuple(shares), children=below)
+            drawn.bar = [(0, (predicted - min(means)) / span)]
+        if "test" in node:
+            drawn.kind, drawn.label, drawn.colour = "test", node["test"], None
+            drawn.children = [box(node[outcome], f"if {outcome}") for outcome in ("yes", "no")]
+        return drawn
 
     label = f"Decision tree with {counted(tree.n_leaves, 'leaf', 'leaves')}"
     return svg_of(box(nodes, ""), label, widest=WIDEST, buttons=False)
@@ -121,5 +121,5 @@ def write_report(fit: Fit, path: str | PathLike[str]) -> None:
         package="crosscut_relational",
         tree_text=first_lines(summary["text"], MAX_LINES),
         drawing=_drawn(fit, summary["nodes"]),
-        level_chart=level_chart(f, "Different tests per bundle", "f(i)"),
+        level_chart=bar_chart(f, "Different tests per bundle", "level", "f(i)"),
     )

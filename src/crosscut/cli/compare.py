@@ -9,13 +9,13 @@ import click
 from rich.table import Table
 
 from crosscut.cli import options
-from crosscut.cli.cv import estimator, fit_with_notes
+from crosscut.cli.cv import fit_settings
 from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
-from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_notes
+from crosscut.cli.saved_models import read_model_file
 from crosscut.cli.source import read_source
-from crosscut.cli.terminal import plain, print_json, stdout, waiting
-from crosscut.forest.export.text import counted, number
+from crosscut.cli.terminal import plain, print_json, stdout
+from crosscut.forest.export.text import number
 from crosscut.statistics.sentences import LIKE_BEST
 
 if TYPE_CHECKING:
@@ -91,27 +91,15 @@ def _settings(
         if not all(Path(file).exists() for file in files):
             message += "; separate settings by commas, as in --max-depth 3,5,none"
         raise Failure(message, UNSUITABLE)
-    source = read_source(
-        files[0],
-        target,
-        options=options.text_options(arguments),
-        kind=arguments.pop("kind"),
-        **options.column_options(arguments),
-    )
-    candidates = options.candidates(arguments | {"cv": arguments.pop("folds")})
-    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
-        models = [
-            estimator(source, **candidate, in_order=False, scoring=None, class_weight=())
-            for candidate in candidates
-        ]
-        fit_with_notes(models, source)
-    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
+    source = read_source(files[0], target, **options.source_options(arguments))
+    arguments |= {"cv": arguments.pop("folds"), "in_order": False, "scoring": None, "class_weight": ()}
+    models, settings = fit_settings(source, arguments)
     names = [
         " ".join(
-            f"--{name.replace('_', '-')} {'none' if candidate[name] is None else candidate[name]}"
-            for name in varied
+            f"--{name.replace('_', '-')} {'none' if value is None else value}"
+            for name, value in setting.items()
         )
-        for candidate in candidates
+        for setting in settings
     ]
     return dict(zip(names, models, strict=True)), source.notes
 

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes cells that begin so for formulas
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets treat such cells as formulas
 
 
 def write_csv(path: Path | None, headings: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
     """Write headings and lines. A file is written completely or not at all."""
     with _stream(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(map(_harmless, headings))
-        writer.writerows(map(_harmless, line) for line in lines)
+        writer.writerow(map(_not_a_formula, headings))
+        writer.writerows(map(_not_a_formula, line) for line in lines)
 
 
-def _harmless(cell: Any) -> Any:
-    """Put an apostrophe before text that a spreadsheet would take for a formula."""
-    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+def _not_a_formula(cell: object) -> object:
+    """Put an apostrophe before text that a spreadsheet would treat as a formula."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS):
         return cell
     try:
         float(cell)

@@ -20,14 +20,13 @@ from crosscut.cli.terminal import page_path, print_json, show_page, stdout, wait
 from crosscut.data.files import split_target
 from crosscut.forest.export.text import counted
 from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
+from crosscut.statistics.sentences import LEVEL
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from crosscut.data.text.dialect import TextOptions
     from crosscut.typing import ColumnLike, CrossValidation
-
-LEVEL = 0.9  # of the interval
 
 
 def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptions) -> dict[str, Any]:
@@ -49,12 +48,9 @@ def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptio
     sums = LossSums.of(loss, centred, None, np.zeros(len(y), np.int64), 1)
     error, score = error_of(sums), score_of(sums)[0]
     low, high = interval_of(sums, sums, LEVEL, "rows")
-    value, standard_error = error
-    if classes is None and value > 0:
-        value = float(np.sqrt(value))
-        standard_error /= 2 * value
+    error = error.root if classes is None else error
     result = {"file": Path(file).name, "rows": len(y), "score": score, "low": low, "high": high}
-    return result | {"error": value, "standard_error": standard_error}
+    return result | {"error": error.value, "standard_error": error.standard_error}
 
 
 @click.command(short_help="Grow and cross-validate a decision tree.")
@@ -86,10 +82,6 @@ def cv(
     *,
     file: str,
     target: str,
-    kind: str | None,
-    groups: str | None,
-    folds_column: str | None,
-    time: str | None,
     test: str | None,
     oof: Path | None,
     report: Path | None,
@@ -107,31 +99,19 @@ def cv(
 
     import crosscut.estimators  # noqa: F401
 
-    text = options.text_options(arguments)
+    source_options = options.source_options(arguments)
     begin = clock()
     with waiting(f"reading {Path(file).name}"):
-        source = read_source(
-            file,
-            target,
-            kind=kind,
-            groups=groups,
-            folds=folds_column,
-            time=time,
-            options=text,
-            **options.column_options(arguments),
-        )
+        source = read_source(file, target, **source_options)
     read = clock()
     arguments["cv"] = splitter(
         source,
-        cv="time" if time is not None else arguments["cv"],
+        cv="time" if source.time is not None else arguments["cv"],
         folds=arguments.pop("folds"),
         repeats=arguments.pop("repeats"),
         seed=None if arguments["in_order"] else arguments["seed"],
     )
-    candidates = options.candidates(arguments)
-    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
-        models = [estimator(source, **candidate) for candidate in candidates]
-        fit_with_notes(models, source)
+    models, settings = fit_settings(source, arguments)
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()
     from crosscut.model_file import save_model
@@ -141,18 +121,17 @@ def cv(
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
-    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
     summary["tried"] = [
-        {name: candidate[name] for name in varied}
+        setting
         | {
             "score": each.cv_score_,
             "standard_error": each.cv_standard_error_,
             "leaves": each.get_n_leaves(),
             "chosen": each is model,
         }
-        for each, candidate in zip(models, candidates, strict=True)
+        for each, setting in zip(models, settings, strict=True)
     ]
-    summary["test"] = None if test is None else evaluate_on(model, test, target, text)
+    summary["test"] = None if test is None else evaluate_on(model, test, target, source_options["options"])
     report = page_path(report, opened, file)
     with failing_with(UNWRITABLE):
         if save is not None:
@@ -169,6 +148,16 @@ def cv(
     from crosscut.cli.result import print_result
 
     print_result(stdout(), model, summary)
+
+
+def fit_settings(source: Source, arguments: dict[str, Any]) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Fit a model for every combination of settings; return also the settings that differ, by model."""
+    candidates = options.candidates(arguments)
+    with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
+        models = [estimator(source, **candidate) for candidate in candidates]
+        fit_with_notes(models, source)
+    varied = [name for name in options.SETTINGS if len(arguments[name] or ()) > 1]
+    return models, [{name: candidate[name] for name in varied} for candidate in candidates]
 
 
 def estimator(

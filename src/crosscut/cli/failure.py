@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -30,7 +30,7 @@ class Failure(click.ClickException):
         super().__init__("\n".join(_shown(line) for line in lines))
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class
 
-    def show(self, file: Any = None) -> None:
+    def show(self, file: IO[str] | None = None) -> None:
         """Print the message to the error stream."""
         click.echo(f"crosscut: {self.message}", err=True, file=file)
 

@@ -26,7 +26,7 @@ class Output(click.Path):
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Check the path against the other parameters. Arguments are eager, so they are known already."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         assert ctx is not None
@@ -55,7 +55,7 @@ def together(*options: Decorator) -> Decorator:
     return add
 
 
-class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+class ValueList(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
     """One or more values, separated by commas; each is tried.
 
     Parameters
@@ -70,7 +70,9 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # generic in newer ve
         self.kind, self.allow_none = kind, allow_none
         self.name = "value[,value...]"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
         """Return a tuple of values."""
         if isinstance(value, tuple):
             return value
@@ -114,10 +116,11 @@ reading = together(
 )
 
 
-def column_options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options of `roles` from the arguments and return them."""
-    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal")
-    return {name: arguments.pop(name) for name in names}
+def source_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options about the file and its columns; return what `read_source` takes."""
+    names = ("table", "weights", "drop", "drop_missing_target", "keep", "nominal", "kind", "groups", "time")
+    taken = {name: arguments.pop(name) for name in names if name in arguments}
+    return taken | {"folds": arguments.pop("folds_column", None), "options": text_options(arguments)}
 
 
 def text_options(arguments: dict[str, Any]) -> TextOptions:
@@ -197,7 +200,9 @@ results = together(
 
 growing = together(
     click.option(
-        "--criterion", type=Several(click.Choice(CLASS_CRITERIA)), help="Split criterion, for classification."
+        "--criterion",
+        type=ValueList(click.Choice(CLASS_CRITERIA)),
+        help="Split criterion, for classification.",
     ),
     click.option(
         "--splits",
@@ -207,18 +212,21 @@ growing = together(
     ),
     click.option(
         "--max-depth",
-        type=Several(click.IntRange(min=1), allow_none=True),
+        type=ValueList(click.IntRange(min=1), allow_none=True),
         help="Maximum depth of the tree; 3,5,none tries three values.",
     ),
     click.option(
-        "--min-leaf", type=Several(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
+        "--min-leaf", type=ValueList(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
     ),
     click.option(
-        "--min-split", type=Several(click.IntRange(min=2)), default="2", help="Minimum rows to split a node."
+        "--min-split",
+        type=ValueList(click.IntRange(min=2)),
+        default="2",
+        help="Minimum rows to split a node.",
     ),
     click.option(
         "--min-decrease",
-        type=Several(click.FloatRange(min=0)),
+        type=ValueList(click.FloatRange(min=0)),
         default="0.0",
         help="Minimum decrease of impurity by a split.",
     ),

@@ -9,14 +9,16 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.csv_output import write_csv
-from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, failing_with
+from crosscut.cli.saved_models import read_model_file, viewer_of
 from crosscut.cli.source import read_rows, rows_for
 from crosscut.cli.terminal import waiting
-from crosscut.cli.viewers import viewer_of
 from crosscut.data.files import reading_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+    from crosscut.typing import TableLike
 
 
 @click.command(short_help="Predict new rows with a saved model.")
@@ -53,7 +55,7 @@ def predict(
 
 
 def _prediction_columns(
-    fitted: BaseEstimator, data: Any, target: str, *, probabilities: bool
+    fitted: BaseEstimator, data: TableLike, target: str, *, probabilities: bool
 ) -> dict[str, list[Any]]:
     """Return predictions, and class probabilities if wanted, by heading."""
     columns = {target: fitted.predict(data).tolist()}
@@ -64,11 +66,3 @@ def _prediction_columns(
         by_class = fitted.predict_proba(data).T.tolist()
         columns |= {f"{target} = {c}": values for c, values in zip(classes, by_class, strict=True)}
     return columns
-
-
-def read_model_file(path: Path) -> tuple[Any, str]:
-    """Return the model in a file and the name of its target; any other file is a failure."""
-    from crosscut.model_file.model import read_model
-
-    with failing_with(NOT_A_MODEL):
-        return read_model(path)

@@ -12,8 +12,9 @@ import crosscut
 from crosscut.cli.compare import compare
 from crosscut.cli.cv import cv
 from crosscut.cli.failure import WRONG_OPTION, Failure
-from crosscut.cli.predict import predict, read_model_file
+from crosscut.cli.predict import predict
 from crosscut.cli.rules import rules
+from crosscut.cli.saved_models import read_model_file
 from crosscut.cli.show import show, write_model_report
 from crosscut.cli.terminal import page_path, show_page
 from crosscut.extensions import COMMANDS, extensions, hint

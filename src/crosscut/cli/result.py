@@ -12,7 +12,16 @@ from crosscut.cli.terminal import plain
 from crosscut.data.visible import short
 from crosscut.forest.export.text import branch_label, counted, duration, number, outcome_label
 from crosscut.forest.tree import shares
-from crosscut.statistics.sentences import LIKE_BEST, RECALL, confusion_caption, correct_rows, error_line
+from crosscut.statistics.sentences import (
+    BEST_OF_SEVERAL,
+    LIKE_BEST,
+    RECALL,
+    confusion_caption,
+    correct_rows,
+    error_line,
+    other_file_line,
+    residual_caption,
+)
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -36,15 +45,21 @@ def print_result(console: Console, model: BaseEstimator, summary: dict[str, Any]
     _print_cost(console, summary)
 
 
+def _table(title: str | None, *headings: str) -> Table:
+    """Return a table without rows; columns with a heading are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading else "left")
+    return table
+
+
 def _print_tried(console: Console, tried: list[dict[str, Any]], scoring: str) -> None:
     """Print the settings that were tried, if there are several, and which one was chosen."""
     if len(tried) == 1:
         return
     names = [name for name in tried[0] if name not in {"score", "standard_error", "leaves", "chosen"}]
-    table = Table(title="Settings", title_justify="left", title_style="bold", box=None, pad_edge=False)
     flags = (f"--{name.replace('_', '-')}" for name in names)
-    for heading in ("", *flags, scoring, "± std. error", "leaves"):
-        table.add_column(heading, justify="right" if heading else "left")
+    table = _table("Settings", "", *flags, scoring, "± std. error", "leaves")
     for each in tried:
         values = ["none" if each[name] is None else str(each[name]) for name in names]
         table.add_row(
@@ -56,15 +71,12 @@ def _print_tried(console: Console, tried: list[dict[str, Any]], scoring: str) ->
             style="bold" if each["chosen"] else None,
         )
     console.print(table)
-    console.print("[dim]The best of several scores is optimistic; nested_cross_validate corrects this.[/]\n")
+    console.print(f"[dim]{BEST_OF_SEVERAL}[/]\n")
 
 
 def _print_test(console: Console, test: dict[str, Any] | None, cv: dict[str, Any]) -> None:
     if test is not None:
-        console.print(
-            f"\n[bold]{plain(test['file'])}[/]: {cv['measure']} {number(test['error'])} "
-            f"± {number(test['standard_error'], 2)} ({counted(test['rows'], 'row')}, not used for training)"
-        )
+        console.print(f"\n[bold]{plain(test['file'])}[/]: {other_file_line(test, cv['measure'])}")
 
 
 def print_notes(console: Console, notes: list[str]) -> None:
@@ -118,14 +130,14 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
         if tree.feature[node] < 0 or node not in below:
             continue
         column = plain(short(schema.names[int(tree.feature[node])]))
-        for branch, child in enumerate(tree.children[tree.first_child[node] : tree.first_child[node + 1]]):
+        for branch, child in enumerate(tree.children_of(node)):
             condition = f"{column} {plain(branch_label(tree, node, branch, schema))}"
             if tree.feature[child] < 0:
                 below[node].add(f"{condition}: {outcome_text(child)}")
             elif tree.depth[child] >= depth:
                 below[node].add(f"{condition}: … {outcome_text(child)}")
             else:
-                below[int(child)] = below[node].add(condition)
+                below[child] = below[node].add(condition)
     console.print(top)
 
 
@@ -136,11 +148,8 @@ def _depth_that_fits(tree: Tree, max_lines: int) -> int:
 
 def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
     shown = _rows_to_show(pruning)
-    title = f"Pruning ({pruning['measure']})"
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for heading in ("", "leaves", "alpha", "train", "cross-validated", "± std. error"):
-        table.add_column(heading, justify="right" if heading else "left")
-    table.add_column("")
+    headings = ("", "leaves", "alpha", "train", "cross-validated", "± std. error", "")
+    table = _table(f"Pruning ({pruning['measure']})", *headings)
     last = -1
     for k in shown:
         if k > last + 1:
@@ -181,11 +190,8 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
         console.print(correct_rows(confusion["right"], confusion["rows"]))
         return
     console.print(f"[bold]{confusion_caption()}[/]")
-    table = Table(box=None)
-    table.add_column("")
-    for name in classes:
-        table.add_column(plain(short(name)), justify="right")
-    table.add_column(RECALL, justify="right")
+    table = _table(None, "", *(plain(short(name)) for name in classes), RECALL)
+    table.pad_edge = True
     for k, (name, row) in enumerate(zip(classes, confusion["matrix"], strict=True)):
         cells = [f"[bold]{n:,}[/]" if j == k else f"{n:,}" for j, n in enumerate(row)]
         table.add_row(plain(short(name)), *cells, f"{confusion['recall'][k]:.0%}")
@@ -193,9 +199,7 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
 
 
 def _print_residuals(console: Console, residuals: dict[str, float]) -> None:
-    table = Table(title="Held-out residuals", title_justify="left", title_style="bold", box=None)
-    for name in residuals:
-        table.add_column(name.replace("_", " "), justify="right")
+    table = _table(residual_caption(), *(name.replace("_", " ") for name in residuals))
     table.add_row(*map(number, residuals.values()))
     console.print()
     console.print(table)
@@ -207,11 +211,7 @@ def _print_stability(console: Console, stability: dict[str, Any], n_trees: int) 
         console.print(plain(sentence))
     if not stability["levels"]:
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("level", justify="right")
-    table.add_column("f(i)", justify="right")
-    table.add_column("forks", justify="right")
-    table.add_column("")
+    table = _table(None, "level", "f(i)", "forks", "")
     for i in range(min(stability["levels"], 10)):
         f = stability["f"][i]
         table.add_row(

@@ -59,9 +59,8 @@ def rules(
             file,
             target,
             kind="classification",
-            options=options.text_options(arguments),
-            **options.column_options(arguments),
             for_numbers="use crosscut cv to predict numbers",
+            **options.source_options(arguments),
         )
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(arguments))
     with waiting(f"learning {folds + 1} rule sets"):

@@ -9,11 +9,10 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
-from crosscut.cli.predict import read_model_file
 from crosscut.cli.result import print_evidence, print_tree
 from crosscut.cli.rules import print_rules, rule_data
+from crosscut.cli.saved_models import read_model_file, viewer_of
 from crosscut.cli.terminal import echo, print_json, stdout
-from crosscut.cli.viewers import viewer_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
 from crosscut.data.column_roles import findings
-from crosscut.data.column_types import held_by
+from crosscut.data.column_types import kind_of_values
 from crosscut.data.files import read_file, reading_of, split_target
 from crosscut.data.text.dialect import TextOptions
 
@@ -35,33 +37,17 @@ MANY_NUMBERS = 20  # a text column with at least this number of distinct numbers
 
 @dataclass
 class Source:
-    """Rows to grow a tree on.
+    """Rows to grow a tree on."""
 
-    Attributes
-    ----------
-    X : Arrow table
-        The columns to split on.
-    y : array
-        What to predict.
-    kind : {"classification", "regression"}
-        Whether classes or numbers are predicted.
-    groups, weights, folds, time : array or None
-        The columns named by ``--groups``, ``--weights``, ``--folds-column`` and ``--time``.
-    notes : list of str
-        What was inferred, and how to override it.
-    rows : array
-        Numbers of the rows in the file, from 1.
-    """
-
-    X: TableLike
+    X: TableLike  # the columns to split on
     y: NDArray[Any]
-    kind: str
-    groups: NDArray[Any] | None = None
+    kind: str  # "classification" or "regression"
+    groups: NDArray[Any] | None = None  # the columns named by --groups, --weights, --folds-column and --time
     weights: NDArray[Any] | None = None
     folds: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
-    notes: list[str] = field(default_factory=list)
-    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
+    notes: list[str] = field(default_factory=list)  # what was inferred, and how to override it
+    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))  # numbers in the file, from 1
 
 
 def read_rows(path: str, table: str | None = None, options: TextOptions = TextOptions()) -> TableLike:  # noqa: B008, frozen
@@ -162,8 +148,6 @@ def _take(X: TableLike, name: str, option: str, target: str) -> tuple[Any, NDArr
 
 
 def _as_text(X: TableLike, name: str) -> TableLike:
-    import pyarrow as pa
-
     _check_known(X, name, "--nominal")
     return X.set_column(X.column_names.index(name), name, X[name].cast(pa.string()))
 
@@ -245,13 +229,11 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
 
 def _check_columns(source: Source, path: str) -> None:
     """Refuse columns that cannot be split on; note the number of columns of each kind."""
-    import pyarrow.compute as pc
-
     kinds = {"numeric": 0, "boolean": 0, "date": 0, "nominal": 0}
     missing: dict[str, int] = {}
     for name in source.X.column_names:
         column = source.X[name]
-        held = held_by(column.type)
+        held = kind_of_values(column.type)
         if held == "text":
             kinds["nominal"] += 1
             values = pc.unique(column).drop_null()
@@ -286,25 +268,19 @@ def _missing_counts(missing: dict[str, int], most: int = 5) -> str:
 
 
 def _check_mixtures(source: Source, path: str, nominal: set[str]) -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Refuse text columns in which most distinct values are numbers."""
     for name in source.X.column_names:
-        if source.X[name].type == pa.string() and name not in nominal:
-            _check_mixture(path, name, pc.unique(source.X[name]).drop_null().to_pylist())
-
-
-def _check_mixture(path: str, name: str, values: list[str]) -> None:
-    numbers = [value for value in values if _is_number(value)]
-    if len(numbers) < MANY_NUMBERS or len(numbers) < len(values) / 2:
-        return
-    other = next((value for value in values if not _is_number(value)), None)
-    if other is not None:
-        raise Failure(
-            f"{path}: column {name!r} mixes numbers such as {numbers[0]} with text such as {other!r}; "
-            f"leave missing cells empty, or use --nominal {name} to take all of it as categories",
-            UNSUITABLE,
-        )
+        if source.X[name].type != pa.string() or name in nominal:
+            continue
+        values = pc.unique(source.X[name]).drop_null().to_pylist()
+        numbers = list(filter(_is_number, values))
+        if len(values) > len(numbers) >= max(MANY_NUMBERS, len(values) / 2):
+            other = next(value for value in values if not _is_number(value))
+            raise Failure(
+                f"{path}: column {name!r} mixes numbers such as {numbers[0]} with text such as {other!r}; "
+                f"leave missing cells empty, or use --nominal {name} to take all of it as categories",
+                UNSUITABLE,
+            )
 
 
 def _is_number(text: str) -> bool:

@@ -9,7 +9,7 @@ import webbrowser
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -45,7 +45,7 @@ def print_json(data: object) -> None:
     click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False))
 
 
-def _finite(data: Any) -> Any:
+def _finite(data: object) -> object:
     if isinstance(data, dict):
         return {key: _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
 
 from crosscut.data.file_kind import Contents, FileKind
 from crosscut.data.text.dialect import text_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pyarrow as pa
 
     from crosscut.data.file_kind import Place
 
@@ -26,6 +26,8 @@ _KIND = re.compile(rf"(\{{(?:{_QUOTED}|[^}}'\"])*\}}|(?:{_QUOTED}|[^%'\"])*?)\s*
 _CELL = re.compile(rf"\s*((?:\d+\s+)?(?:{_QUOTED})|[^,]*?)\s*(?:,|$)")  # sparse rows: index and value
 _SPARSE = re.compile(r"(\d{1,9})\s+(.*)")
 _JAVA_TO_PYTHON = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "'T'": "T"}
+
+Cell: TypeAlias = float | str | dt.datetime | None
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Attribute:
     categories: tuple[str, ...] = ()
     pattern: str = ""  # of dates
 
-    def value(self, text: str) -> Any:
+    def value(self, text: str) -> Cell:
         """Return the Python value of a cell; None if it is missing."""
         if text == "?":
             return None
@@ -48,30 +50,26 @@ class Attribute:
             if text not in self.categories:
                 raise ValueError(f"{text!r} is not one of {list(self.categories)}")
             return text
-        return dt.datetime.strptime(text, self.pattern) if self.kind == "date" else text  # noqa: DTZ007, as written
+        return dt.datetime.strptime(text, self.pattern) if self.kind == "date" else text  # noqa: DTZ007, no zone
 
     @property
-    def zero(self) -> Any:
+    def zero(self) -> Cell:
         """Value of a cell that a sparse row leaves out."""
         return {"numeric": 0.0, "nominal": self.categories[0] if self.categories else None}.get(self.kind)
 
     @property
     def arrow_type(self) -> pa.DataType:
         """Type of the column."""
-        import pyarrow as pa
-
         if self.kind == "nominal":
             return pa.dictionary(pa.int32(), pa.string(), ordered=True)
         return {"numeric": pa.float64(), "string": pa.string(), "date": pa.timestamp("s")}[self.kind]
 
-    def arrow(self, column: tuple[Any, ...]) -> pa.Array:
+    def arrow(self, column: tuple[Cell, ...]) -> pa.Array:
         """Return the values of a column."""
-        import pyarrow as pa
-
         if self.kind != "nominal":
             return pa.array(column, self.arrow_type)
         code = {category: c for c, category in enumerate(self.categories)}
-        codes = pa.array([None if value is None else code[value] for value in column], pa.int32())
+        codes = pa.array([None if value is None else code[str(value)] for value in column], pa.int32())
         return pa.DictionaryArray.from_arrays(codes, pa.array(self.categories, pa.string()), ordered=True)
 
 
@@ -80,8 +78,6 @@ class ArffFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return the declared columns, and count the rows."""
-        import pyarrow as pa
-
         with text_stream(place.path) as stream:
             lines = _lines(stream)
             attributes = _attributes(place, lines)
@@ -89,15 +85,13 @@ class ArffFile(FileKind):
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows."""
-        import pyarrow as pa
-
         with text_stream(place.path) as stream:
             lines = _lines(stream)
             attributes = _attributes(place, lines)
             while block := list(islice(lines, rows)):
                 cells = []
                 for number, line in block:
-                    with _numbered(place, number):
+                    with _naming_line(place, number):
                         cells.append(_row(line, attributes))
                 columns = zip(attributes, zip(*cells, strict=True), strict=True)
                 yield pa.table(
@@ -105,7 +99,7 @@ class ArffFile(FileKind):
                 )
 
 
-def _lines(stream: Any) -> Iterator[tuple[int, str]]:
+def _lines(stream: pa.NativeFile) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(TextIOWrapper(stream, encoding="utf-8"), 1):
         text = line.strip()
         if text and not text.startswith("%"):
@@ -119,7 +113,7 @@ def _attributes(place: Place, lines: Iterator[tuple[int, str]]) -> list[Attribut
         word = line.lower()
         if word.startswith("@data"):
             return attributes
-        with _numbered(place, number):
+        with _naming_line(place, number):
             if word.startswith("@attribute"):
                 attributes.append(_attribute(line))
             elif not word.startswith("@relation"):
@@ -128,7 +122,7 @@ def _attributes(place: Place, lines: Iterator[tuple[int, str]]) -> list[Attribut
 
 
 @contextmanager
-def _numbered(place: Place, number: int) -> Iterator[None]:
+def _naming_line(place: Place, number: int) -> Iterator[None]:
     """Add the line number to errors."""
     try:
         yield
@@ -162,7 +156,7 @@ def _attribute(line: str) -> Attribute:
     )
 
 
-def _row(line: str, attributes: list[Attribute]) -> list[Any]:
+def _row(line: str, attributes: list[Attribute]) -> list[Cell]:
     if line.startswith("{"):
         values = [attribute.zero for attribute in attributes]
         for cell in filter(None, _cells(line.strip("{} "))):

@@ -13,7 +13,7 @@ import shutil
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
 def _object(path: str | PathLike[str], text: str) -> dict[str, Any]:
     """Parse a JSON object; NaN and infinity are not JSON."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ArrayFileError(f"the header of {str(path)!r} is not JSON: {error}") from error
     if not isinstance(value, dict):
@@ -156,5 +156,5 @@ def _object(path: str | PathLike[str], text: str) -> dict[str, Any]:
     return value
 
 
-def _refuse(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")

@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from crosscut.data.column_types import held_by
+from crosscut.data.column_types import kind_of_values
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 FEWEST_ROWS = 20  # with fewer rows, all values may differ by chance
@@ -49,15 +50,12 @@ def findings(X: pa.Table, y: NDArray[Any], *, classes: bool) -> list[Finding]:
 
 
 def _role(name: str, column: pa.ChunkedArray) -> Finding | None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     rows = len(column) - column.null_count
     values = pc.unique(column).drop_null()
     n = len(values)
     if n == 1 and not column.null_count:
         return Finding(name, "constant", f"is {values[0].as_py()} in every row")
-    if held_by(column.type) == "text":
+    if kind_of_values(column.type) == "text":
         texts = [str(value) for value in values.to_pylist()]
         if n >= FEWEST_ROWS and n > rows / 2 and np.mean([len(text.split()) for text in texts]) >= MANY_WORDS:
             return Finding(name, "free text", f"is free text, such as {texts[0][:40]!r}")
@@ -82,15 +80,15 @@ def _leak(
     n = int(codes.max()) + 1
     fraction = 0.0
     if n <= max(2, len(y) // 20):
-        fraction = _explained(codes, n, y) if classes is None else _purity(codes, n, classes)
-    if fraction < LEAKS and held_by(column.type) in {"numbers", "dates"} and not column.null_count:
+        fraction = _eta_squared(codes, n, y) if classes is None else _purity(codes, n, classes)
+    if fraction < LEAKS and kind_of_values(column.type) in {"numbers", "dates"} and not column.null_count:
         numbers = np.asarray(
             column.cast("float64")
-            if held_by(column.type) == "numbers"
+            if kind_of_values(column.type) == "numbers"
             else column.cast("timestamp[us]").cast("int64")
         )
         fraction = max(fraction, _linear(numbers, y) if classes is None else _best_cut(numbers, classes))
-    return Finding(name, "leak", f"gives {fraction:.1%} of the target away") if fraction >= LEAKS else None
+    return Finding(name, "leak", f"determines {fraction:.1%} of the target") if fraction >= LEAKS else None
 
 
 def _purity(codes: NDArray[Any], n: int, classes: NDArray[np.int64]) -> float:
@@ -100,7 +98,7 @@ def _purity(codes: NDArray[Any], n: int, classes: NDArray[np.int64]) -> float:
     return float(counts.max(axis=1).sum() / len(classes))
 
 
-def _explained(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
+def _eta_squared(codes: NDArray[Any], n: int, y: NDArray[Any]) -> float:
     """Return the fraction of the variance explained by the values (eta squared)."""
     sizes = np.bincount(codes, minlength=n)
     means = np.bincount(codes, y, n) / np.maximum(sizes, 1)

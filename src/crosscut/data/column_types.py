@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
 
-
-def held_by(dtype: pa.DataType) -> str:
+def kind_of_values(dtype: pa.DataType) -> str:
     """Return the kind of values of a column; all numeric types are the same kind."""
-    import pyarrow as pa
-
     if pa.types.is_boolean(dtype):
         return "true or false"
     if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype):
@@ -24,13 +22,11 @@ def held_by(dtype: pa.DataType) -> str:
     return "text" if any(is_text(dtype) for is_text in texts) else str(dtype)
 
 
-def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """Return the type that pyarrow infers for a text column with values of both types.
 
     ``uint8`` marks integers that are all 0 or 1, because pyarrow may infer booleans for the whole column.
     """
-    import pyarrow as pa
-
     if a == b or pa.types.is_null(b):
         return a
     if pa.types.is_null(a):
@@ -50,17 +46,13 @@ def joined(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     return pa.string()
 
 
-def settled(dtype: pa.DataType) -> pa.DataType:
+def final_type(dtype: pa.DataType) -> pa.DataType:
     """Return the final type of a column, once all parts are read."""
-    import pyarrow as pa
-
     return pa.int64() if dtype == pa.uint8() else dtype
 
 
-def unified(known: pa.Schema, other: pa.Schema) -> pa.Schema:
+def schema_for_both(known: pa.Schema, other: pa.Schema) -> pa.Schema:
     """Return types that can hold the values of two files with the same columns."""
-    import pyarrow as pa
-
     fields = []
     for pair in zip(known, other, strict=True):
         try:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut.data.file_kind import Contents, FileKind, sliced
+import pyarrow as pa
+from pyarrow import parquet
+
+from crosscut.data.file_kind import Contents, FileKind, slices_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pyarrow as pa
 
     from crosscut.data.file_kind import Place
 
@@ -19,17 +20,12 @@ class ParquetFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return the columns and the row groups."""
-        from pyarrow import parquet
-
         with parquet.ParquetFile(place.path) as opened:
             groups = (opened.metadata.row_group(i) for i in range(opened.num_row_groups))
             return Contents(opened.schema_arrow, tuple(group.num_rows for group in groups))
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a row group."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
         with parquet.ParquetFile(place.path, page_checksum_verification=True) as opened:
             for batch in opened.iter_batches(batch_size=rows, row_groups=[part]):
                 yield pa.Table.from_batches([batch])
@@ -40,17 +36,13 @@ class ArrowFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return the columns and the record batches."""
-        import pyarrow as pa
-
         with pa.memory_map(str(place.path)) as raw, pa.ipc.open_file(raw) as opened:
             batches = (opened.get_batch(i) for i in range(opened.num_record_batches))
             return Contents(opened.schema, tuple(batch.num_rows for batch in batches))
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a record batch."""
-        import pyarrow as pa
-
         with pa.OSFile(str(place.path)) as raw, pa.ipc.open_file(raw) as opened:
             batch = opened.get_batch(part)
             batch.validate(full=True)  # damaged offsets point outside of the file
-            yield from sliced(batch, rows)
+            yield from slices_of(batch, rows)

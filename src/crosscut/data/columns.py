@@ -96,7 +96,7 @@ def plain_matrix(X: TableLike) -> NDArray[Any] | None:
     return X if X.dtype.kind in "fiub" else None
 
 
-def chosen(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
+def selected_columns(columns: list[Column], names: Sequence[str] | None) -> list[Column]:
     """Name the columns of an array, or select the named columns of a frame."""
     if names is None:
         return columns

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crosscut.data.file_kind import Contents, FileKind, Place, sliced
+import pyarrow as pa
+
+from crosscut.data.file_kind import Contents, FileKind, Place, slices_of
 from crosscut.data.text.column_guess import ColumnGuess, settle_all
 from crosscut.data.text.dialect import READ_AS, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-
-    import pyarrow as pa
 
     from crosscut.data.text.dialect import TextOptions
 
@@ -35,12 +35,12 @@ class DatabaseFile(FileKind):
     def contents(self, place: Place) -> Contents:
         """Return the columns and the number of rows."""
         with opened(place.path, place.timeout) as database:
-            return database.contents(_chosen(place, database.names()), place.options)
+            return database.contents(_table_name(place, database.names()), place.options)
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the table."""
         with opened(place.path, place.timeout) as database:
-            yield from database.read(_chosen(place, database.names()), rows, contents)
+            yield from database.read(_table_name(place, database.names()), rows, contents)
 
 
 @contextmanager
@@ -145,12 +145,10 @@ class DuckdbDatabase(_Database):
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of a table, at most ``rows`` at a time."""
-        import pyarrow as pa
-
         relation = self.connection.table(quoted(table))
         batches = iter(self.run(lambda: pa.RecordBatchReader.from_stream(relation)))
         while (batch := self.run(lambda: next(batches, None))) is not None:
-            yield from sliced(batch, rows)
+            yield from slices_of(batch, rows)
 
 
 class SqliteDatabase(_Database):
@@ -170,8 +168,6 @@ class SqliteDatabase(_Database):
 
     def contents(self, table: str, options: TextOptions) -> Contents:
         """Return the number of rows and the columns, whose types depend on all values."""
-        import pyarrow as pa
-
         names = [row[1] for row in self.connection.execute(f"PRAGMA table_info({quoted(table)})")]
         kinds = ", ".join(f"group_concat(DISTINCT typeof({quoted(name)}))" for name in names)
         query = f"SELECT count(*), {kinds} FROM {quoted(table)}"  # noqa: S608, quoted
@@ -181,7 +177,7 @@ class SqliteDatabase(_Database):
         )
         texts = [field.name for field in stored if field.type == pa.string()]
         dialect = self._dates(table, texts, options)
-        schema = dialect.formed(stored.empty_table()).schema
+        schema = dialect.in_forms(stored.empty_table()).schema
         mixed = [
             f"{name}: {MIXED}"
             for name, kinds in zip(names, types, strict=True)
@@ -206,8 +202,6 @@ class SqliteDatabase(_Database):
         )
 
     def _type(self, name: str, types: str) -> pa.DataType:
-        import pyarrow as pa
-
         kinds = set(types.split(",")) - {"null"}
         known = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
         if "text" in kinds and "blob" not in kinds:
@@ -218,8 +212,6 @@ class SqliteDatabase(_Database):
 
     def read(self, table: str, rows: int, contents: Contents) -> Iterator[pa.Table]:
         """Yield the rows of a table, at most ``rows`` at a time."""
-        import pyarrow as pa
-
         dates = dict(contents.dialect.forms)
         stored = pa.schema(
             [(field.name, pa.string() if field.name in dates else field.type) for field in contents.schema],
@@ -234,10 +226,10 @@ class SqliteDatabase(_Database):
         while cells := self.run(lambda: cursor.fetchmany(rows)):
             columns = zip(zip(*cells, strict=True), stored.types, strict=True)
             arrays = [pa.array(column, dtype) for column, dtype in columns]
-            yield contents.dialect.formed(pa.table(arrays, schema=stored))
+            yield contents.dialect.in_forms(pa.table(arrays, schema=stored))
 
 
-def _chosen(place: Place, tables: list[str]) -> str:
+def _table_name(place: Place, tables: list[str]) -> str:
     path, table = place.path, place.table
     if not tables:
         raise ValueError(f"{str(path)!r} has no tables")

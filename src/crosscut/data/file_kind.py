@@ -7,14 +7,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow as pa
+
 from crosscut.data.memory import READ_LESS, check_memory
 from crosscut.data.text.dialect import Dialect, TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,6 @@ class FileKind(ABC):
 
     def whole(self, place: Place) -> pa.Table:
         """Return all rows."""
-        import pyarrow as pa
-
         contents = self.contents(place)
         needed = sum(contents.parts) * sum(map(_least_bytes, contents.schema.types))
         check_memory(needed, repr(str(place)), READ_LESS)
@@ -99,10 +97,8 @@ def _least_bytes(dtype: pa.DataType) -> int:
         return 4
 
 
-def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:
+def slices_of(batch: pa.RecordBatch, rows: int) -> Iterator[pa.Table]:
     """Yield the rows of a batch, at most ``rows`` at a time."""
-    import pyarrow as pa
-
     table = pa.Table.from_batches([batch])
     for begin in range(0, table.num_rows, rows):
         yield table.slice(begin, rows)

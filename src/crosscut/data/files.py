@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
 from crosscut.data.databases import DatabaseFile
-from crosscut.data.file_kind import EncodingError, FileKind, Place, check_file, check_names
+from crosscut.data.file_kind import (
+    Contents,
+    EncodingError,
+    FileKind,
+    Place,
+    check_file,
+    check_names,
+)
 from crosscut.data.text.dialect import READ_AS, TextOptions
 from crosscut.data.text.text_file import TextFile
 
@@ -24,10 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from crosscut.data.file_kind import Contents
     from crosscut.typing import TableLike
 
 
@@ -109,8 +115,6 @@ def contents_of(place: Place) -> Contents:
 
 
 def _check_columns(place: Place, schema: pa.Schema) -> None:
-    import pyarrow as pa
-
     for c, dtype in enumerate(schema.types):
         if pa.types.is_nested(dtype):
             raise ValueError(
@@ -147,8 +151,6 @@ def readable(place: Place) -> Iterator[FileKind]:
         raise ValueError(f"{name!r} ends in {place.path.suffix!r}; supported endings: {READ}")
     if ending in {".duckdb", ".ddb"} and find_spec("duckdb") is None:
         raise ImportError(f"reading {name!r} needs duckdb: pip install 'crosscut[duckdb]'")
-    import pyarrow as pa
-
     try:
         yield ENDINGS[ending]
     except UnicodeDecodeError as error:

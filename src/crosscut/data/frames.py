@@ -107,7 +107,7 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
         return date_column(name, np.asarray(series.to_numpy()))
     coded = coded_text(series)
     if coded is not None:
-        return _column_of_text(name, coded)
+        return Column(name, "nominal", coded.codes, tuple(coded.categories), ordered=coded.ordered)
     if dtype in {nw.String, nw.Object, nw.Unknown}:
         return column_of(name, series.to_numpy(), nominal=dtype == nw.String and not series.count())
     raise TypeError(
@@ -124,15 +124,11 @@ def _nominal_column(name: str, series: nw.Series[Any]) -> Column:
         return Column(name, "nominal", native.cat.codes.to_numpy(), categories, ordered=native.cat.ordered)
     coded = coded_text(series)
     if coded is not None:
-        return _column_of_text(name, coded)
+        return Column(name, "nominal", coded.codes, tuple(coded.categories), ordered=coded.ordered)
     order = None
     if getattr(getattr(native, "type", None), "ordered", False):
         order = native.unify_dictionaries().chunk(0).dictionary.to_pylist()  # Arrow's
     return column_of(name, np.array(series.to_list(), dtype=object), nominal=True, order=order)
-
-
-def _column_of_text(name: str, coded: CodedText) -> Column:
-    return Column(name, "nominal", coded.codes, tuple(coded.categories), ordered=coded.ordered)
 
 
 def coded_text(column: object) -> CodedText | None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import glob
 import hashlib
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosscut.data.column_types import check_same, held_by, unified
+from crosscut.data.column_types import check_same, kind_of_values, schema_for_both
 from crosscut.data.file_kind import Place
 from crosscut.data.files import DATABASES, READ, contents_of, ending_of, existing_place, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from os import PathLike
 
     import pyarrow as pa
 
@@ -117,9 +117,9 @@ class Source:
             if joined is None:
                 joined = contents.schema
                 continue
-            known, other = ({f.name: held_by(f.type) for f in s} for s in (joined, contents.schema))
+            known, other = ({f.name: kind_of_values(f.type) for f in s} for s in (joined, contents.schema))
             check_same(known, other, repr(name))
-            joined = unified(joined, contents.schema)
+            joined = schema_for_both(joined, contents.schema)
         return joined
 
     def _name(self) -> str:
@@ -127,8 +127,8 @@ class Source:
         return repr(str(self.places[0])) + more
 
 
-def _places(paths: Any) -> list[Place]:
-    several = [paths] if isinstance(paths, str) or hasattr(paths, "__fspath__") else list(paths)
+def _places(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> list[Place]:
+    several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
     places: list[Place] = []
     for path in several:
         if Path(path).is_dir():

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from crosscut.data.columns import Column, Kind, chosen, infinite_error, plain_matrix
+from crosscut import _core
+from crosscut.data.columns import Column, Kind, infinite_error, plain_matrix, selected_columns
 from crosscut.data.frames import columns_of
-from crosscut.data.ranks import MAX_COARSE, Ranks, readable
+from crosscut.data.memory import READ_LESS, check_memory
 from crosscut.data.schema import Schema
+from crosscut.data.threads import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.typing import TableLike
+
+MAX_COARSE = 255  # intervals per column; the next number, for missing values, fits in a byte
+_READ_AS_IS = {np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.uint8, np.bool_)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,34 +110,65 @@ class Table:
         names: Sequence[str] | None = None,
         n_jobs: int | None = None,
     ) -> tuple[Self, NDArray[Any]]:
-        """Build a table; also return the rows as a matrix for prediction, which is X itself if possible.
-
-        Parameters
-        ----------
-        X, max_bins, names, n_jobs
-            As for :meth:`from_data`.
-        """
+        """Build a table as :meth:`from_data` does; also return the rows as a matrix for prediction."""
         if max_bins is not None and not (
             isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
         ):
             raise ValueError(f"max_bins must be an integer from 2 to {MAX_COARSE} or None, not {max_bins!r}")
         plain = plain_matrix(X)
         if plain is not None:
-            schema, matrix, columns = Schema.of_matrix(plain, names), readable(plain), []
+            schema, matrix, columns = Schema.of_matrix(plain, names), _readable(plain), []
         else:
-            columns = chosen(columns_of(X), names)
+            columns = selected_columns(columns_of(X), names)
             schema, matrix = Schema.of(columns), _matrix_of(columns)
-        ranked = Ranks.empty(matrix.shape[1], matrix.shape[0], max_bins)
-        kinds = zip(schema.kinds, schema.categories, strict=True)
-        infinite = ranked.fill(
-            matrix, [len(labels) if kind == "nominal" else -1 for kind, labels in kinds], n_jobs
+        binned, shape = max_bins is not None, matrix.shape[::-1]
+        n_columns, n_rows = shape
+        check_memory((5 if binned else 9) * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
+        # rows have the maximum length; elements that are never touched take no memory
+        ranks, coarse = np.empty(shape, np.uint32), np.empty(shape, np.uint8)
+        values = np.empty((n_columns, 2 * MAX_COARSE if binned else n_rows), np.float32)  # two per bin
+        coarse_first = np.empty((n_columns, MAX_COARSE + 1), np.uint32)
+        n_values, n_coarse = np.empty(n_columns, np.int32), np.empty(n_columns, np.int32)
+        n_missing, close = np.empty(n_columns, np.int64), np.empty(n_columns, np.bool_)
+        nominal = [kind == "nominal" for kind in schema.kinds]
+        infinite = _core.rank_columns(
+            matrix,
+            MAX_COARSE if max_bins is None else max_bins,
+            binned,
+            n_threads(n_jobs),
+            np.array(
+                [len(c) if n else -1 for n, c in zip(nominal, schema.categories, strict=True)], np.int32
+            ),
+            ranks,
+            coarse,
+            values,
+            coarse_first,
+            n_values,
+            n_coarse,
+            n_missing,
+            close,
         )
         if infinite:
             f, row = infinite
-            raise infinite_error(
-                schema.names[f], row, columns[f].values[row] if plain is None else plain[row, f]
-            )
-        return cls._from_ranks(schema, ranked, tuple(c.note for c in columns if c.note)), matrix
+            value = columns[f].values[row] if plain is None else plain[row, f]
+            raise infinite_error(schema.names[f], row, value)
+        sizes = np.where(nominal, 0, n_values).tolist()
+        edges = None
+        if binned:  # midpoints between the highest value of a bin and the lowest of the next
+            edges = [_midpoints(row[1 : max(1, 2 * n - 1)]) for row, n in zip(values, sizes, strict=True)]
+        table = cls(
+            schema,
+            ranks,
+            n_values,
+            [row[: 2 * n : 2].copy() if binned else row[:n] for row, n in zip(values, sizes, strict=True)],
+            coarse,
+            [first[: n + 1] for first, n in zip(coarse_first, n_coarse.tolist(), strict=True)],
+            n_missing,
+            close,
+            edges,
+            tuple(column.note for column in columns if column.note),
+        )
+        return table, matrix
 
     @classmethod
     def from_file(
@@ -142,30 +178,6 @@ class Table:
         from crosscut.data.files import read_file
 
         return cls.from_data(read_file(path), max_bins=max_bins, names=names)
-
-    @classmethod
-    def _from_ranks(cls, schema: Schema, ranked: Ranks, notes: tuple[str, ...]) -> Self:
-        n_values, n_coarse = ranked.n_values.tolist(), ranked.n_coarse.tolist()
-        sizes = [0 if kind == "nominal" else n for kind, n in zip(schema.kinds, n_values, strict=True)]
-        values = [ranked.values[f, :n] for f, n in enumerate(sizes)]
-        first = [ranked.coarse_first[f, : n + 1] for f, n in enumerate(n_coarse)]
-        edges = None
-        if ranked.max_bins is not None:
-            numeric = [kind != "nominal" for kind in schema.kinds]
-            edges = [ranked.edges_of(f) if numeric[f] else np.empty(0) for f in range(len(schema))]
-            values = [row[: 2 * n : 2].copy() for row, n in zip(ranked.values, sizes, strict=True)]
-        return cls(
-            schema,
-            ranked.ranks,
-            ranked.n_values,
-            values,
-            ranked.coarse,
-            first,
-            ranked.n_missing,
-            ranked.close,
-            edges,
-            notes,
-        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -209,6 +221,20 @@ class Table:
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + ", ..." * (self.n_columns > 6)
         return f"Table({self.n_rows} rows, {self.n_columns} columns: {shown})"
+
+
+def _readable(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in a type that the core reads; copy only if necessary."""
+    if matrix.dtype in _READ_AS_IS:
+        return matrix
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite
+        return matrix.astype(np.float32)
+
+
+def _midpoints(ends: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the midpoint of each pair of neighbouring values."""
+    halves = ends.astype(np.float64) / 2
+    return np.asarray(halves[::2] + halves[1::2])
 
 
 def _matrix_of(columns: list[Column]) -> NDArray[np.float32]:

@@ -51,6 +51,11 @@ class Tree:
         """Depth of the deepest leaf; a single leaf has depth 0."""
         return int(self.depth.max())
 
+    def children_of(self, node: int) -> list[int]:
+        """Return the children of a node in the order of its branches."""
+        children: list[int] = self.children[self.first_child[node] : self.first_child[node + 1]].tolist()
+        return children
+
     def equals(self, other: Tree) -> bool:
         """Whether both trees are the same, bit for bit."""
         return all(

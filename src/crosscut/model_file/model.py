@@ -13,6 +13,7 @@ from crosscut.training.stored import ModelFileError
 
 if TYPE_CHECKING:
     from os import PathLike
+    from types import ModuleType
 
     from sklearn.base import BaseEstimator
 
@@ -93,7 +94,7 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
     """Return the model in a file and the name of its target."""
     try:
         header, arrays = read_arrays(path)
-        model = _kind(header.get("model")).read(header, arrays)
+        model = _kind(str(header.get("model"))).read(header, arrays)
         if "scores" in arrays and model.fit_.validation is not None:
             model.fit_.validation.scoring = model.scoring
     except ArrayFileError as error:
@@ -105,13 +106,14 @@ def read_model(path: str | PathLike[str]) -> tuple[Any, str]:
     return model, str(header.get("target", "target"))
 
 
-def _kind(learner: Any) -> BaseEstimator:
+def _kind(learner: str) -> ModuleType:
     """Return the module that writes and reads a kind of model."""
     if learner in _KINDS:
         return import_module(_KINDS[learner])
     others = extensions(MODELS)
     if learner in others:
-        return others[learner].load()
+        module: ModuleType = others[learner].load()
+        return module
     if learner in RELATIONAL:
         raise ModelFileError(hint(learner))
     raise ModelFileError(f"the model is a {learner!r}; this crosscut knows {[*_KINDS, *others]}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crosscut.forest.export.layout import Box
 from crosscut.forest.export.text import branch_label, fold_label, outcome_label
-from crosscut.plot.boxes import PictureBox, draw
+from crosscut.plot.boxes import draw
 from crosscut.training.fit import Fit, fit_of
 
 if TYPE_CHECKING:
@@ -55,21 +56,21 @@ def plot_forest(
     True
     """
     if isinstance(model, list | tuple):
-        fit, named = Fit.of_trees(model), _numbered
+        fit, names_of = Fit.of_trees(model), _tree_numbers
     else:
-        fit, named = fit_of(model), _trees
+        fit, names_of = fit_of(model), _fold_names
         fit.validated("plot_forest()")
     root = fit.forest.sharing.root
-    agreed = _agreed(root)
+    agreed = _sizes_without_forks(root)
     depth = max_depth
     if depth is None:
         depth = max(tree.max_depth for tree in fit.forest)
         while depth > 1 and _count(root, depth, agreed if collapse else {}) > MAX_BOXES:
             depth -= 1
-    return draw(_box(fit, root, depth, agreed if collapse else {}, named), ax)
+    return draw(_box(fit, root, depth, agreed if collapse else {}, names_of), ax)
 
 
-def _agreed(root: SharedNode) -> dict[int, int]:
+def _sizes_without_forks(root: SharedNode) -> dict[int, int]:
     """Return the size of each subtree without forks, by node."""
     sizes: dict[int, int] = {}
     for node in reversed(list(root)):
@@ -93,10 +94,10 @@ def _count(root: SharedNode, depth: int, agreed: dict[int, int]) -> int:
 
 
 def _box(
-    fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], named: Callable[[Sequence[int]], str]
-) -> PictureBox:
+    fit: Fit, root: SharedNode, depth: int, agreed: dict[int, int], names_of: Callable[[Sequence[int]], str]
+) -> Box:
     """Return the boxes of the forest. It loops because forests may be deeper than Python's stack."""
-    top = PictureBox("")
+    top = Box()
     todo = [(root, top)]
     while todo:
         node, box = todo.pop()
@@ -104,51 +105,47 @@ def _box(
         n_split = sum(len(group) for group in node.groups)
         size = agreed.get(id(node), 0)
         if not node.groups:
-            box.text, box.kind = _leaf(fit, node.tasks, at), "leaf"
+            box.label, box.kind = _leaf(fit, node.tasks, at), "leaf"
         elif node.depth >= depth:
-            box.text, box.kind = f"… {sum(1 for _ in node)} nodes", "collapsed"
+            box.kind, box.hidden = "more", sum(1 for _ in node)
         elif size > 3:
             label = "one tree" if len(node.tasks) == 1 else "all agree"
-            box.text, box.kind = f"{label}:\n{size} nodes", "collapsed"
+            box.label, box.kind = f"{label}:\n{size} nodes", "more"
         elif len(node.groups) == 1 and n_split == len(node.tasks):
             todo += _test(fit, box, node, 0, at)
         else:
-            box.text, box.kind = " ", "fork"
+            box.label, box.kind = " ", "fork"
             for k, group in enumerate(node.groups):
-                branch = PictureBox("", above=named(group))
+                branch = Box(branch=names_of(group))
                 box.children.append(branch)
                 todo += _test(fit, branch, node, k, at)
             ending = [task for task in node.tasks if not any(task in group for group in node.groups)]
             if ending:
-                box.children.append(PictureBox(_leaf(fit, ending, at), kind="leaf", above=named(ending)))
+                box.children.append(Box(_leaf(fit, ending, at), kind="leaf", branch=names_of(ending)))
     return top
 
 
-def _test(
-    fit: Fit, box: PictureBox, node: SharedNode, k: int, at: dict[int, int]
-) -> list[tuple[SharedNode, PictureBox]]:
+def _test(fit: Fit, box: Box, node: SharedNode, k: int, at: dict[int, int]) -> list[tuple[SharedNode, Box]]:
     """Fill a box with the test of one group; return the boxes of its branches, which are still empty."""
-    schema = fit.schema
-    group, below = node.groups[k], node.children[k]
-    first = fit.forest.trees[group[0]]
-    box.text = schema.names[int(first.feature[at[group[0]]])]
+    first = node.groups[k][0]
+    box.label = fit.schema.names[int(fit.forest.trees[first].feature[at[first]])]
+    box.kind = "test"
     todo = []
-    for child in below:
+    for child in node.children[k]:
         task = child.tasks[0]
         tree, parent = fit.forest.trees[task], at[task]
-        children = tree.children[tree.first_child[parent] : tree.first_child[parent + 1]].tolist()
-        label = branch_label(tree, parent, children.index(child.nodes[0]), schema, max_names=3)
-        branch = PictureBox("", above=label)
+        outcome = tree.children_of(parent).index(child.nodes[0])
+        branch = Box(branch=branch_label(tree, parent, outcome, fit.schema, max_names=3))
         box.children.append(branch)
         todo.append((child, branch))
     return todo
 
 
-def _numbered(tasks: Sequence[int]) -> str:
+def _tree_numbers(tasks: Sequence[int]) -> str:
     return f"tree{'s' * (len(tasks) > 1)} {fold_label([task + 1 for task in tasks])}"
 
 
-def _trees(tasks: Sequence[int]) -> str:
+def _fold_names(tasks: Sequence[int]) -> str:
     folds = sum(task > 0 for task in tasks)
     shown = fold_label([task for task in tasks if task > 0])
     parts = ["final tree"] * (0 in tasks) + [f"fold{'s' * (folds > 1)} {shown}"] * (folds > 0)

@@ -1,4 +1,4 @@
-"""Plots of error by tree size, and of agreement and time by level."""
+"""Plots of error by tree size, and of agreement by level."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.forest.export.text import counted
 from crosscut.plot.boxes import BLUE, GREY, ORANGE, axes, labelled
-from crosscut.statistics.sentences import LIKE_BEST
+from crosscut.statistics.sentences import LIKE_BEST, pruning_data, pruning_labels
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -35,29 +36,28 @@ def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     'leaves of the final tree'
     """
     fit = fit_of(model)
-    table = fit.pruning_table
+    pruning = pruning_data(fit.pruning_table, fit.settings["prune"], classifies=fit.classes is not None)
+    labels, best = pruning_labels(pruning), pruning["best"]
+    names = ("n_leaves", "cv_error", "standard_error", "train_error", "like_best")
+    leaves, error, standard_error, train, like_best = (np.array(pruning[name]) for name in names)
     ax = axes(ax, 6.4, 4.0)
-    leaves, error, standard_error = table.n_leaves, table.cv_error, table.standard_error
     ax.fill_between(
         leaves, error - standard_error, error + standard_error, color=BLUE, alpha=0.15, linewidth=0
     )
-    ax.plot(leaves, error, color=BLUE, label="held-out rows, ±1 standard error")
+    ax.plot(leaves, error, color=BLUE, label=labels["held_out"])
     ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
-    like = table.like_best
-    ax.plot(leaves[like], error[like], "o", markersize=4, color=BLUE, label=LIKE_BEST)
-    ax.plot(leaves, table.train_error, color=GREY, linestyle=":", label="training rows")
-    best = table.choose("best")
+    ax.plot(leaves[like_best], error[like_best], "o", markersize=4, color=BLUE, label=LIKE_BEST)
+    ax.plot(leaves, train, color=GREY, linestyle=":", label=labels["train"])
     limit = float(error[best] + standard_error[best])
-    ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label="minimum error + 1 standard error")
-    rule = fit.settings["prune"] if fit.settings["prune"] in {"best", "1se"} else None
-    chosen = table.choose(rule or "best")
-    ax.plot([leaves[chosen]], [error[chosen]], "o", markersize=11, markerfacecolor="none", color=ORANGE)
+    ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label=labels["limit"])
+    marked = best if pruning["rule"] is None else pruning["chosen"]
+    ax.plot([leaves[marked]], [error[marked]], "o", markersize=11, markerfacecolor="none", color=ORANGE)
     ax.annotate(
-        f"{'chosen' if rule else 'minimum error'}: {leaves[chosen]} leaves",
-        (leaves[chosen], error[chosen]),
+        f"{'chosen' if pruning['rule'] else 'minimum error'}: {counted(leaves[marked], 'leaf', 'leaves')}",
+        (leaves[marked], error[marked]),
         xytext=(0, -20),
         textcoords="offset points",
-        ha="left" if leaves[chosen] < np.sqrt(leaves[0]) else "right",
+        ha="left" if leaves[marked] < np.sqrt(leaves[0]) else "right",
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )
     if leaves[0] > 30:
@@ -65,8 +65,7 @@ def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
         ax.xaxis.set_major_formatter("{x:g}")
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize=8)
-    rate = "mean cost" if table.by == "loss" else "error rate"
-    return labelled(ax, "leaves of the final tree", "mean squared error" if fit.classes is None else rate)
+    return labelled(ax, "leaves of the final tree", pruning["measure"])
 
 
 def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
@@ -96,22 +95,3 @@ def plot_stability(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
         )
     ax.set_ylim(0, sharing.n_trees * 1.12)
     return labelled(ax, "level", "different tests f(i)", whole=True)
-
-
-def plot_time(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
-    """Plot the time that growing took on each level of all trees.
-
-    Parameters
-    ----------
-    model : TreeClassifier, TreeRegressor or their Fit
-        Fitted by an engine that measures time by level.
-    ax : Axes, optional
-        Where to draw.
-    """
-    work = fit_of(model).forest.work
-    if work is None or "seconds" not in work:
-        raise ValueError("the engine that grew these trees did not measure the time of each level")
-    seconds = np.asarray(work["seconds"], dtype=float)
-    ax = axes(ax, 6.4, 3.4)
-    ax.bar(np.arange(1, len(seconds) + 1), 1000 * seconds, color=BLUE, width=0.7)
-    return labelled(ax, "level", "milliseconds", whole=True)

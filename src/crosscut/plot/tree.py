@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut.forest.export.text import branch_label, outcome_label
-from crosscut.forest.tree import probabilities
-from crosscut.plot.boxes import PictureBox, class_colour, draw
+import numpy as np
+
+from crosscut.forest.export.layout import TreeBoxes
+from crosscut.plot.boxes import CLASSES, draw
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit, Fitted
 
 MAX_NODES = 150  # without max_depth, larger trees are drawn to the depth at which this many nodes fit
@@ -44,54 +44,20 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
     True
     """
     fit = fit_of(model)
-    tree, schema, classes = fit.final, fit.schema, fit.classes
+    tree, classes = fit.final, fit.classes
     if max_depth is None:
         max_depth = tree.max_depth
         while max_depth > 1 and int((tree.depth <= max_depth).sum()) > MAX_NODES:
             max_depth -= 1
-    shares = probabilities(tree.value) if classes is not None else None
-    boxes: dict[int, PictureBox] = {}
-    below = _sizes(tree)
-    for node in range(len(tree)):
-        depth = int(tree.depth[node])
-        if depth > max_depth:
-            continue
-        count = f"{tree.n_rows[node]:,} rows"
-        inner = tree.feature[node] >= 0 and depth < max_depth
-        if inner:
-            text = f"{schema.names[int(tree.feature[node])]}\n{count}"
-        else:
-            text = f"{outcome_label(tree, node, classes)}\n{count}"
-            if tree.feature[node] >= 0:
-                text += f"\n… {below[node] - 1} nodes"
-        kind = "test" if inner else "leaf" if tree.feature[node] < 0 else "collapsed"
-        bar = () if shares is None else tuple(float(s) for s in shares[node])
-        boxes[node] = PictureBox(text, kind=kind, shares=bar)
-    for node, box in boxes.items():
-        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
-        for branch, child in enumerate(children.tolist()):
-            if child in boxes:
-                boxes[child].above = branch_label(tree, node, branch, schema)
-                box.children.append(boxes[child])
-    ax = draw(boxes[0], ax)
+    colours = None if classes is None else [k % len(CLASSES) for k in range(len(classes))]
+    inner = tree.feature >= 0
+    opened = np.flatnonzero(inner & (tree.depth < max_depth)).tolist()
+    ax = draw(TreeBoxes(tree, fit.schema, classes, colours).root(opened, inner), ax)
     if classes is not None:
-        _legend(ax, [str(c) for c in classes])
+        from matplotlib.patches import Patch
+
+        patches = [Patch(color=c, label=str(name)) for c, name in zip(CLASSES, classes, strict=False)]
+        ax.legend(
+            handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=8
+        )
     return ax
-
-
-def _sizes(tree: Tree) -> list[int]:
-    """Return the number of nodes in the subtree of each node."""
-    sizes = [1] * len(tree)
-    for node in range(len(tree) - 1, -1, -1):
-        for child in tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist():
-            sizes[node] += sizes[child]
-    return sizes
-
-
-def _legend(ax: Axes, names: list[str]) -> None:
-    from matplotlib.patches import Patch
-
-    shown = [Patch(color=class_colour(k), label=name) for k, name in enumerate(names[:10])]
-    ax.legend(
-        handles=shown, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=8
-    )

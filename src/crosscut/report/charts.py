@@ -19,20 +19,8 @@ Span = tuple[float, float]
 class Chart:
     """A chart with axes, to which lines, bars and dots are added.
 
-    Parameters
-    ----------
-    title : str
-        Description for screen readers.
-    x, y : (float, float)
-        Range of each axis.
-    x_title, y_title : str
-        Labels of the axes.
-    x_ticks : list of (float, str), optional
-        Positions and labels of the ticks; round numbers by default.
-    logarithmic : bool
-        Whether the x axis is logarithmic.
-    size : (int, int)
-        Width and height.
+    ``title`` describes it to screen readers; ``x`` and ``y`` are the ranges of the axes. ``x_ticks`` are
+    positions and labels, by default round numbers. ``logarithmic`` concerns the x axis.
     """
 
     def __init__(
@@ -161,7 +149,7 @@ def size_chart(pruning: dict[str, Any]) -> str:
 
 
 def bar_chart(
-    values: Sequence[float | None], *, title: str, x_title: str, y_title: str, mean: float | None = None
+    values: Sequence[float | None], title: str, x_title: str, y_title: str, *, mean: float | None = None
 ) -> str:
     """Draw bars numbered from 1, and optionally a line at their mean."""
     known = [value for value in values if value is not None and math.isfinite(value)]
@@ -181,16 +169,6 @@ def bar_chart(
     if mean is not None:
         chart.across(mean)
     return chart.svg()
-
-
-def fold_chart(values: Sequence[float | None], measure: str, mean: float) -> str:
-    """Draw the error of each fold, and the error of all rows as a line."""
-    return bar_chart(values, title=f"{measure} of each fold", x_title="fold", y_title=measure, mean=mean)
-
-
-def level_chart(values: Sequence[float | None], title: str, y_title: str) -> str:
-    """Draw one value per level."""
-    return bar_chart(values, title=title, x_title="level", y_title=y_title)
 
 
 def curve_chart(

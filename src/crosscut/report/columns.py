@@ -59,14 +59,14 @@ def value_text(fit: Fit, f: int, value: float) -> str:
 def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -> str:
     """Draw a histogram of a column, with the classes or the mean target of each bar."""
     y = fit.validated("report()").y
-    labels, where = _bars(fit, f, x)
+    labels, bar_of_row = _bars(fit, f, x)
     name, n = fit.schema.names[f], len(labels)
-    count = np.bincount(where, minlength=n)
+    count = np.bincount(bar_of_row, minlength=n)
     chart = Chart(
         f"Values of {name}, and the target",
         (0, n),
         (0, float(count.max())),
-        x_ticks=_spaced(labels),
+        x_ticks=_bar_labels(labels),
         size=SIZE,
     )
     if fit.classes is None:
@@ -77,7 +77,7 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
                 f"{labels[k]}: {counted(int(count[k]), 'row')}",
                 "bar pale",
             )
-        mean = np.bincount(where, y, minlength=n) / np.maximum(count, 1)
+        mean = np.bincount(bar_of_row, y, minlength=n) / np.maximum(count, 1)
         low, high = mean[count > 0].min(), mean[count > 0].max()
         height = count.max() * (0.08 + 0.84 * (mean - low) / ((high - low) or 1.0))
         chart.line([(k + 0.5, height[k]) for k in np.flatnonzero(count)])
@@ -85,7 +85,7 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
             chart.dot(k + 0.5, height[k], f"{labels[k]}: mean {number(mean[k])}")
         return chart.svg()
     classes = fit.known_classes
-    shown = np.bincount(where * len(classes) + y, minlength=n * len(classes)).reshape(n, -1)
+    shown = np.bincount(bar_of_row * len(classes) + y, minlength=n * len(classes)).reshape(n, -1)
     for k in np.flatnonzero(count):
         bottom = 0
         for c in np.argsort(colours, kind="stable"):
@@ -96,7 +96,7 @@ def column_chart(fit: Fit, f: int, x: NDArray[np.float32], colours: list[int]) -
     return chart.svg()
 
 
-def _spaced(labels: list[str]) -> list[tuple[float, str]]:
+def _bar_labels(labels: list[str]) -> list[tuple[float, str]]:
     """Shorten labels and place them below their bars."""
     letters = max(3, int(6.2 * MAX_BARS / max(len(labels), 1)))
     return [

@@ -6,13 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.statistics.curves import (
-    calibration_points,
-    frequent_classes,
-    precision_recall_points,
-    roc_points,
-)
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,27 +14,36 @@ if TYPE_CHECKING:
 
 MAX_CURVES = 5  # classes with a curve
 MAX_POINTS = 150  # of a curve
+N_INTERVALS = 10  # of probability, in the calibration chart
 MAX_DOTS = 1_500  # of the scatter chart
 
 
 def ranking(fit: Fit) -> list[dict[str, Any]]:
     """Return ROC and precision-recall curves of the rarer of two classes, or of the most frequent classes."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+
     cv, classes = fit.validated("report()"), fit.known_classes
-    order, curves = frequent_classes(cv), []
+    known = cv.times_held_out > 0
+    actual, probabilities = cv.y[known], cv.values[known]
+    order = np.argsort(-np.bincount(actual, minlength=len(classes)), kind="stable").tolist()
+    curves = []
     for k in order[1:2] if len(classes) == 2 else order[:MAX_CURVES]:
-        roc, precision_recall = roc_points(cv, k), precision_recall_points(cv, k)
-        if roc is not None and precision_recall is not None:
-            curves.append(
-                {
-                    "class": str(classes[k]),
-                    "code": k,
-                    "share": roc.share,
-                    "roc_area": roc.area,
-                    "average_precision": precision_recall.area,
-                    "roc": _thinned(roc.x, roc.y),
-                    "precision_recall": _thinned(precision_recall.x, precision_recall.y),
-                }
-            )
+        positive, probability = actual == k, probabilities[:, k]
+        if positive.all() or not positive.any():
+            continue
+        false, true, _ = roc_curve(positive, probability)
+        precision, recall, _ = precision_recall_curve(positive, probability)
+        curves.append(
+            {
+                "class": str(classes[k]),
+                "code": k,
+                "share": float(positive.mean()),
+                "roc_area": float(roc_auc_score(positive, probability)),
+                "average_precision": float(average_precision_score(positive, probability)),
+                "roc": _thinned(false, true),
+                "precision_recall": _thinned(recall[::-1], precision[::-1]),
+            }
+        )
     return curves
 
 
@@ -53,8 +55,17 @@ def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[tuple[float
 
 def calibration(cv: Validation) -> list[dict[str, float]]:
     """Return rows, mean probability and accuracy of the predictions in intervals of probability."""
-    points = zip(*(each.tolist() for each in calibration_points(cv)), strict=True)
-    return [dict(zip(("rows", "probability", "accuracy"), point, strict=True)) for point in points]
+    decided = np.asarray(cv.decided, np.int64)
+    probability = cv.fold_values[np.arange(len(cv.rows)), decided]
+    interval = np.minimum((probability * N_INTERVALS + 1e-9).astype(int), N_INTERVALS - 1)
+    rows = np.bincount(interval, minlength=N_INTERVALS)
+    sums, hits = (
+        np.bincount(interval, each, N_INTERVALS) for each in (probability, decided == cv.y[cv.rows])
+    )
+    return [
+        {"rows": int(rows[k]), "probability": float(sums[k] / rows[k]), "accuracy": float(hits[k] / rows[k])}
+        for k in np.flatnonzero(rows)
+    ]
 
 
 def predictions(cv: Validation) -> list[tuple[float, float]]:

@@ -30,24 +30,12 @@ def write_page(
     summary: dict[str, Any],
     *,
     package: str = "crosscut.report",
-    **more: Any,
+    **more: object,
 ) -> None:
-    """Fill a template and write the page, completely or not at all.
+    """Fill a template, which extends ``base.html``, and write the page, completely or not at all.
 
-    Parameters
-    ----------
-    path : path
-        The file to write.
-    template : str
-        Name of the template, which extends ``base.html``.
-    fit : Fit
-        Results on held-out rows are drawn from it, if it has any.
-    summary : dict
-        The results of `about` and `held_out`, and what only this kind of page has.
-    package : str
-        The package that holds the template.
-    **more
-        Further values for the template.
+    Results on held-out rows are drawn from ``fit``, if it has any. ``summary`` holds the results of `about`
+    and `held_out`, and what only this kind of page has; ``more`` are further values for the template.
     """
     evidence = {} if fit.validation is None else _evidence(fit, summary)
     values = {"file": None, "notes": []} | summary | evidence | more
@@ -58,7 +46,9 @@ def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:
     """Return charts and tables of the held-out rows, which every kind of page shows."""
     validation, cv, answer = fit.validated("report()"), summary["cv"], summary["answer"]
     evidence: dict[str, Any] = {
-        "fold_chart": charts.fold_chart(cv["error_by_fold"], cv["measure"], cv["error"]),
+        "fold_chart": charts.bar_chart(
+            cv["error_by_fold"], f"{cv['measure']} of each fold", "fold", cv["measure"], mean=cv["error"]
+        ),
         "wrong": most_wrong(validation),
     }
     if answer["low"] is not None:

@@ -29,16 +29,7 @@ def write_rule_report(
 
 
 def summarize_rules(fit: Fit, wording: Wording, *, target: str | None = None) -> dict[str, Any]:
-    """Summarize fitted rules and their cross-validation as a plain dict.
-
-    Parameters
-    ----------
-    fit : Fit
-        Fit of rules with cross-validation.
-    wording : Wording
-        Turns rules into text.
-    target : str, optional
-        Name of the target; by default the fit's.
+    """Summarize fitted rules and their cross-validation as a plain dict; ``wording`` turns rules into text.
 
     Examples
     --------

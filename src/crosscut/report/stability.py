@@ -30,21 +30,16 @@ def aligned(trees: Sequence[Tree]) -> list[dict[int, int]]:
             node, other = todo.pop()
             matches[node][task] = other
             if first.feature[node] >= 0 and first.feature[node] == tree.feature[other]:
-                below = _children(first, node), _children(tree, other)
+                below = first.children_of(node), tree.children_of(other)
                 if len(below[0]) == len(below[1]):
                     todo += zip(*below, strict=True)
     return matches
 
 
-def _children(tree: Tree, node: int) -> list[int]:
-    children: list[int] = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
-    return children
-
-
 def stability(fit: Fit) -> dict[str, Any]:
     """Return the agreement of the folds with each split, f(i) and forks by level, and sentences."""
     sharing, trees = fit.forest.sharing, fit.forest.trees
-    questions = _questions(fit)
+    questions = _splits(fit)
     disagree = np.flatnonzero(sharing.f > 1)
     return {
         "agreed_levels": int(disagree[0]) if len(disagree) else len(sharing.f),
@@ -60,7 +55,7 @@ def stability(fit: Fit) -> dict[str, Any]:
     }
 
 
-def _questions(fit: Fit) -> list[dict[str, Any]]:
+def _splits(fit: Fit) -> list[dict[str, Any]]:
     """Count for each split of the final tree the folds that split on its column, and the others' columns."""
     trees, tree, names = fit.forest.trees, fit.final, fit.schema.names
     questions = []

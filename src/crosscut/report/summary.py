@@ -11,21 +11,19 @@ import numpy as np
 
 import crosscut
 from crosscut.forest.cost import cost_report
-from crosscut.forest.pruning_table import COLUMNS
 from crosscut.report.columns import column_table
 from crosscut.report.stability import stability
 from crosscut.statistics.conformal import coverage
-from crosscut.statistics.sentences import LEVEL, cost_sentence, performance
+from crosscut.statistics.sentences import LEVEL, cost_sentence, performance, pruning_data
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning_table import PruningTable
     from crosscut.training.fit import Fit, Fitted
 
 FORMAT = 1  # of the dict; it changes if a key is removed or changes its meaning
-MAX_CLASSES = 30  # of a confusion matrix; with more classes only totals are settings
+MAX_CLASSES = 30  # of a confusion matrix; with more classes only totals are shown
 
 
 def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, Any]:
@@ -62,7 +60,9 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
     summary["coverage"] = _coverage(fit)
-    summary["pruning"] = _pruning(fit, fit.pruning_table)
+    summary["pruning"] = pruning_data(
+        fit.pruning_table, fit.settings["prune"], classifies=fit.classes is not None
+    )
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
     return summary
@@ -91,7 +91,7 @@ def held_out(fit: Fit, row: str = "row") -> dict[str, Any]:
     return summary | {"confusion": confusion_facts(cv.confusion)}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> bool | float | str | None:
     """Convert a NumPy scalar to Python's type, and other objects that JSON lacks to text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -119,8 +119,9 @@ def _code(fit: Fit) -> str:
         for key, value in settings.items()
     ]
     lines = "".join(f"    {argument},\n" for argument in arguments)
-    name, data = fit.learner, "database" if relational else "X, y"
-    return f"from crosscut import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
+    name = fit.learner
+    package, data = ("crosscut_relational", "database") if relational else ("crosscut", "X, y")
+    return f"from {package} import {name}\n\nmodel = {name}(\n{lines}).fit({data})"
 
 
 def _data(fit: Fit) -> dict[str, Any]:
@@ -138,15 +139,14 @@ def errors(fit: Fit) -> dict[str, Any]:
     cv = fit.validated("summarize()")
     parts = [cv.losses[begin:end] for begin, end in pairwise(cv.row_start[1:])]
     by_fold = np.array([part.mean() if len(part) else np.nan for part in parts])
-    error, standard_error = cv.error
+    error = cv.error
     if cv.classes is None:
-        by_fold, error = np.sqrt(by_fold), math.sqrt(error)
-        standard_error = standard_error / (2 * error) if error else standard_error
+        by_fold, error = np.sqrt(by_fold), error.root
     return {
         "folds": len(by_fold),
         "measure": "root mean squared error" if cv.classes is None else "error rate",
-        "error": error,
-        "standard_error": standard_error,
+        "error": error.value,
+        "standard_error": error.standard_error,
         "error_by_fold": [float(v) for v in by_fold],
         "rows_by_fold": [len(part) for part in parts],
         "scoring": _measure(fit),
@@ -168,22 +168,6 @@ def _measure(fit: Fit) -> str:
     if scoring is None:
         return "R²" if fit.classes is None else "accuracy"
     return scoring if isinstance(scoring, str) else "score"
-
-
-def _pruning(fit: Fit, table: PruningTable) -> dict[str, Any]:
-    rule = fit.settings["prune"]
-    measure = "mean cost" if table.by == "loss" else "error rate"
-    chosen = table.choose("1se" if rule == "1se" else "best") if rule in {"best", "1se"} else 0
-    return {
-        "by": table.by,
-        "measure": "mean squared error" if fit.classes is None else measure,
-        "rule": rule if rule in {"best", "1se"} else None,
-        "chosen": chosen,
-        "best": table.choose("best"),
-        "1se": table.choose("1se"),
-        **{name: [plain(v) if math.isfinite(v) else None for v in getattr(table, name)] for name in COLUMNS},
-        "like_best": table.like_best.tolist(),
-    }
 
 
 def confusion_facts(matrix: NDArray[np.int64]) -> dict[str, Any]:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.export.layout import TreeBoxes
 from crosscut.forest.export.notebook import STYLE
-from crosscut.forest.export.text import branch_label, export_text, number, outcome_label
+from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, walk
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import probabilities
-from crosscut.report.charts import level_chart, size_chart
+from crosscut.report.charts import bar_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
-from crosscut.report.drawing import TreeBoxes, class_colours, svg_of
+from crosscut.report.drawing import class_colours, opened_nodes, svg_of
 from crosscut.report.evidence import most_wrong
 from crosscut.report.page import first_lines, page_part, script_data, write_page
 from crosscut.report.stability import aligned, stability
@@ -96,7 +97,7 @@ def write_report(
         wrong=_wrong(fit, columns, numbers, x),
         column_charts=_column_charts(fit, columns, colours, x),
         size_chart=size_chart(summary["pruning"]),
-        level_chart=level_chart(summary["stability"]["f"], "Different tests per level", "f(i)"),
+        level_chart=bar_chart(summary["stability"]["f"], "Different tests per level", "level", "f(i)"),
         tree_text=first_lines(export_text(fit.final, fit.schema, fit.classes, decimals=4), MAX_LINES),
     )
 
@@ -107,10 +108,11 @@ def _drawings(
     """Draw the tree in every size, with its errors; describe the nodes that are drawn."""
     cv: CrossValidation = fit.validated("report()")
     table, tree = fit.pruning_table, sizes.forest[0]
-    boxes = TreeBoxes(fit, tree, colours)
+    boxes = TreeBoxes(tree, fit.schema, fit.classes, colours)
     actual, drawings, shown = cv.y[cv.rows], [], set()
     for size in sizes.sizes:
-        root = boxes.root(size.inner[: len(tree)])
+        inner = size.inner[: len(tree)]
+        root = boxes.root(opened_nodes(tree, inner), inner)
         shown |= {box.node for box in root.walk()}
         leaves = int(table.n_leaves[size.row])
         drawing: dict[str, Any] = {
@@ -221,17 +223,12 @@ def node_facts(
 
 def _path_function(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
     """Return a function that lists the conditions on the path to a node."""
-    parent: dict[int, tuple[int, int]] = {}
-    for node in np.flatnonzero(tree.feature >= 0).tolist():
-        for branch, child in enumerate(
-            tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
-        ):
-            parent[child] = node, branch
+    above = {node: (parent, branch) for node, parent, branch in walk(tree)}
 
     def path(node: int) -> list[str]:
         conditions: list[str] = []
-        while node in parent:
-            node, branch = parent[node]
+        while node:
+            node, branch = above[node]
             name = fit.schema.names[int(tree.feature[node])]
             conditions.append(f"{name} {branch_label(tree, node, branch, fit.schema, max_names=12)}")
         return conditions[::-1]

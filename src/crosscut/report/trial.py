@@ -86,21 +86,20 @@ def trial(fit: Fit, x: NDArray[np.float32] | None) -> dict[str, Any] | None:
 
     The page computes the sets of ``predict_set`` and the intervals of ``predict_interval(method="minmax")``.
     """
-    trees, schema = fit.forest.trees, fit.schema
-    used = np.unique(np.concatenate([tree.feature[tree.feature >= 0] for tree in trees])).tolist()
-    numbers = sum(len(tree) * (4 + fit.n_classes) + len(tree.branches) for tree in trees)
+    trees, tree, schema = fit.forest.trees, fit.final, fit.schema
+    used = np.unique(np.concatenate([each.feature[each.feature >= 0] for each in trees])).tolist()
+    numbers = sum(len(each) * (4 + fit.n_classes) + len(each.branches) for each in trees)
     if numbers > MAX_NUMBERS or not 0 < len(used) <= MAX_COLUMNS:
         return None
     return {
         "columns": [_column(fit, f, None if x is None else x[:, f]) for f in used],
         "classes": None if fit.classes is None else [str(c) for c in fit.classes],
-        "trees": [_tree(fit, tree) for tree in trees],
+        "trees": [_tree(fit, each) for each in trees],
         "conditions": [
             [
                 f"{schema.names[int(tree.feature[node])]} {branch_label(tree, node, branch, schema)}"
-                for branch in range(int(tree.first_child[node + 1] - tree.first_child[node]))
+                for branch in range(len(tree.children_of(node)))
             ]
-            for tree in trees[:1]
             for node in range(len(tree))
         ],
         "level": LEVEL,

@@ -7,9 +7,11 @@ classes (Romano, Sesia and Candès 2020), and both out of bag. Weights are ignor
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from crosscut.statistics.measures import of_true_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,21 +28,10 @@ STEPS = 40  # of the bisection
 def intervals(
     cv: Validation, predicted: NDArray[np.float64], level: float, method: str
 ) -> NDArray[np.float64]:
-    """Return the lower and upper end of each row's prediction interval.
+    """Return the ends of the prediction interval of each new row (rows, 2); see ``predict_interval``.
 
-    Parameters
-    ----------
-    cv : Validation
-        Predictions of the folds' models for the rows they hold out.
-    predicted : float64 array (folds, rows)
-        Their predictions for the new rows.
-    level, method
-        As for ``TreeRegressor.predict_interval``.
-
-    Returns
-    -------
-    float64 array (rows, 2)
-        Infinite ends if there are too few held-out rows for the level.
+    ``cv`` holds the predictions of the folds' models for the rows they hold out, ``predicted`` (folds, rows)
+    those for the new rows. Ends are infinite if there are too few held-out rows for the level.
     """
     fold, rank = _held_out_once(cv, level)
     residual = nonconformity_scores(cv)
@@ -61,21 +52,10 @@ def intervals(
 def class_sets(
     cv: Validation, predicted: NDArray[np.float64], level: float, method: str
 ) -> NDArray[np.bool_]:
-    """Return whether each class is in each row's prediction set.
+    """Return whether each class is in each row's prediction set (rows, classes); see ``predict_set``.
 
-    Parameters
-    ----------
-    cv : Validation
-        Predictions of the folds' models for the rows they hold out.
-    predicted : float64 array (folds, rows, classes)
-        Their class probabilities for the new rows.
-    level, method
-        As for ``TreeClassifier.predict_set``.
-
-    Returns
-    -------
-    bool array (rows, classes)
-        A class is excluded if at least rank = ⌈level · (n + 1)⌉ held-out rows conform better.
+    ``predicted`` (folds, rows, classes) are the class probabilities by the folds' models for the new rows. A
+    class is excluded if at least rank = ⌈level · (n + 1)⌉ held-out rows conform better.
     """
     fold, rank = _held_out_once(cv, level)
     score, held_out_scores = _score_function(method), nonconformity_scores(cv, method)
@@ -91,15 +71,8 @@ def bagged_intervals(
     """Return each row's interval by jackknife+-after-bootstrap (Kim, Xu and Barber 2020).
 
     The leave-one-out model of a training row is the mean of the trees that have not drawn it.
-
-    Parameters
-    ----------
-    out_of_bag : Validation
-        Predictions of the trees for the rows they have not drawn.
-    predicted : float64 array (trees, rows)
-        Their predictions for the new rows.
-    level : float
-        Coverage.
+    ``out_of_bag`` holds the predictions of the trees for the rows they have not drawn, ``predicted`` (trees,
+    rows) those for the new rows.
     """
     rows, without = _without_each_row(out_of_bag)
     rank = rank_of(level, len(rows))
@@ -124,7 +97,7 @@ def bagged_sets(
     rows, without = _without_each_row(out_of_bag)
     rank = rank_of(level, len(rows))
     score = _score_function(method)
-    true_class = _of_true_class(score(out_of_bag.values[rows]), out_of_bag.y[rows])[:, None]
+    true_class = of_true_class(score(out_of_bag.values[rows]), out_of_bag.y[rows])[:, None]
     n_classes = predicted.shape[2]
     better = []
     for block in _blocks(predicted, len(rows) * n_classes):
@@ -151,18 +124,13 @@ def nonconformity_scores(cv: Validation, method: str = "score") -> NDArray[np.fl
     y = cv.y[cv.rows]
     if cv.classes is None:
         return np.asarray(np.abs(y - cv.decided))
-    return _of_true_class(_score_function(method)(cv.fold_values), y)
+    return of_true_class(_score_function(method)(cv.fold_values), y)
 
 
 def _score_function(method: str) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     if method not in {"score", "adaptive"}:
         raise ValueError(f"method must be 'score' or 'adaptive', not {method!r}")
     return _by_score if method == "score" else _adaptive
-
-
-def _of_true_class(scores: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the score of the true class of each row."""
-    return np.take_along_axis(scores, y[:, None].astype(np.int64), axis=1)[:, 0]
 
 
 def _without_each_row(out_of_bag: Validation) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

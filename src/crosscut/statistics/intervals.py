@@ -19,6 +19,8 @@ import numpy as np
 from crosscut.statistics.scores import explained
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 Kind = Literal["score", "rate", "loss"]
@@ -31,22 +33,22 @@ class Estimate(NamedTuple):
     value: float
     standard_error: float
 
+    @property
+    def root(self) -> Estimate:
+        """The square root, and its standard error by the delta method."""
+        root = math.sqrt(self.value)
+        return Estimate(root, self.standard_error / (2 * root) if root else self.standard_error)
+
 
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """Sums of the features of each group's rows by fold, weighted by square roots of weights.
+    """Sums of the features of each group's rows by fold, weighted by square roots of weights."""
 
-    Attributes
-    ----------
-    key, fold : arrays (groups,)
-    sums : float64 array (groups, features)
-    """
+    key: NDArray[Any]  # (groups,)
+    fold: NDArray[Any]  # (groups,)
+    sums: NDArray[Any]  # (groups, features)
 
-    key: NDArray[Any]
-    fold: NDArray[Any]
-    sums: NDArray[Any]
-
-    def gathered(self, add: Any = np.bincount) -> GroupSums:
+    def gathered(self, add: Callable[..., NDArray[Any]] = np.bincount) -> GroupSums:
         """Return the sums with one entry for each group of a fold."""
         order = np.lexsort((self.key, self.fold))
         key, fold = self.key[order], self.fold[order]
@@ -66,19 +68,11 @@ class GroupSums:
 
 @dataclass(frozen=True, eq=False)
 class LossSums:
-    """Number of rows by fold, and the weighted sums of the products of their features.
+    """Number of rows by fold, and the weighted sums of the products of their features."""
 
-    Attributes
-    ----------
-    n_rows : int64 array (folds,)
-    products : float64 array (folds, features, features)
-    by_group : GroupSums or None
-        Sums of the features by group, if rows of a group are not independent.
-    """
-
-    n_rows: NDArray[np.int64]
-    products: NDArray[np.float64]
-    by_group: GroupSums | None = None
+    n_rows: NDArray[np.int64]  # (folds,)
+    products: NDArray[np.float64]  # (folds, features, features)
+    by_group: GroupSums | None = None  # if rows of a group are not independent
 
     @classmethod
     def of(
@@ -101,7 +95,7 @@ class LossSums:
         if target is not None:
             columns += [target, target * target]
         products = np.empty((n_folds, len(columns), len(columns)), object if exact else np.float64)
-        add = _whole_sums if exact else np.bincount
+        add = _exact_sums if exact else np.bincount
         for i, a in enumerate(columns):
             weighted = a if weight is None else a * weight
             for j, b in enumerate(columns[: i + 1]):
@@ -129,7 +123,7 @@ class LossSums:
         if self.by_group is not None and other.by_group is not None:
             a, b = self.by_group, other.by_group
             every = [np.concatenate(pair) for pair in ((a.key, b.key), (a.fold, b.fold), (a.sums, b.sums))]
-            both = GroupSums(*every).gathered(_added)
+            both = GroupSums(*every).gathered(_big_sums)
         return LossSums(self.n_rows + other.n_rows, self.products + other.products, both)
 
     @property
@@ -211,20 +205,10 @@ def estimate_of(rows: LossSums) -> Estimate:
 def interval_of(
     rows: LossSums, folds: LossSums, level: float, method: str, of: Kind = "score"
 ) -> tuple[float, float]:
-    """Return the interval of accuracy, R² or the mean loss.
+    """Return the interval of accuracy or R² ("score"), the mean of 0-1 losses ("rate") or of other losses.
 
-    Parameters
-    ----------
-    rows : LossSums
-        Sums of losses that are averaged over the times a row is held out.
-    folds : LossSums
-        Sums over every time a row is held out.
-    level : float
-        Coverage, between 0 and 1.
-    method : {"rows", "bayle"}
-        Variance over all rows, or within the folds (Bayle et al. 2020).
-    of : {"score", "rate", "loss"}
-        Accuracy or R², the mean of 0-1 losses, or the mean of other losses.
+    ``rows`` are sums of losses averaged over the times a row is held out, ``folds`` over every such time. The
+    variance is over all rows ("rows"), or within the folds ("bayle", Bayle et al. 2020).
     """
     if method not in {"rows", "bayle"}:
         raise ValueError(f"method must be 'rows', 'bayle' or 'nested', not {method!r}")
@@ -252,7 +236,7 @@ def interval_about(
 def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
     """Return the mean of the folds' scores and its standard error, for scores that are not means over rows.
 
-    The folds' models fraction training rows, so their scores vary together: the variance of the mean is
+    The folds' models share training rows, so their scores vary together: the variance of the mean is
     (1 / folds + test rows / training rows) times the variance of the scores (Nadeau and Bengio 2003).
 
     Examples
@@ -281,14 +265,14 @@ def quantile_of(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def _added(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
+def _big_sums(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:
     """Return sums of integers of any size for each number."""
     total = np.zeros(n, object)
     np.add.at(total, number, amount)
     return total
 
 
-def _whole_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
+def _exact_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -> NDArray[Any]:
     """Return exact sums by fold of numbers up to 1, in units of 2**-DIGITS; adds 26 bits at a time."""
     total = np.zeros(n_folds, object)
     for _ in range(DIGITS // 26):

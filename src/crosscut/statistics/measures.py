@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 LEAST = np.finfo(np.float64).eps  # smallest probability in the log loss, as in scikit-learn
 
 
-def _of_true_class(cv: Validation) -> NDArray[np.float64]:
-    return np.asarray(cv.fold_values[np.arange(len(cv.rows)), cv.y[cv.rows]])
+def of_true_class(values: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the value of the true class of each row."""
+    return np.take_along_axis(values, y[:, None].astype(np.int64), axis=1)[:, 0]
 
 
 def _brier(cv: Validation) -> NDArray[np.float64]:
     """Return Brier scores, the squared errors of class probabilities; halved for two classes like sklearn."""
-    true_class = _of_true_class(cv)
+    true_class = of_true_class(cv.fold_values, cv.y[cv.rows])
     total = (cv.fold_values**2).sum(axis=1) - true_class**2 + (1.0 - true_class) ** 2
     return np.asarray(total / 2 if cv.fold_values.shape[1] == 2 else total)
 
 
 OF_CLASSES: dict[str, Callable[[Any], NDArray[Any]]] = {
     "zero_one": lambda cv: cv.decided != cv.y[cv.rows],
-    "log": lambda cv: -np.log(np.clip(_of_true_class(cv), LEAST, 1.0)),
+    "log": lambda cv: -np.log(np.clip(of_true_class(cv.fold_values, cv.y[cv.rows]), LEAST, 1.0)),
     "brier": _brier,
 }
 OF_NUMBERS: dict[str, Callable[[Any], NDArray[Any]]] = {
@@ -66,13 +67,8 @@ def kind_of(measure: Scoring) -> Kind:
 def row_losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     """Return the loss of each held-out row.
 
-    Parameters
-    ----------
-    cv : Validation
-        Held-out rows and their predictions.
-    measure : str, matrix or callable
-        A name in ``OF_CLASSES`` or ``OF_NUMBERS``, costs by class and predicted class, or a function of true
-        and predicted values that returns one loss per row.
+    ``measure`` is a name in ``OF_CLASSES`` or ``OF_NUMBERS``, costs by class and predicted class, or a
+    function of true and predicted values that returns one loss per row.
     """
     known = OF_NUMBERS if cv.classes is None else OF_CLASSES
     if callable(measure):

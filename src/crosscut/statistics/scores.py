@@ -33,7 +33,11 @@ def r_squared(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
     return float(explained(residual, total, len(y)))
 
 
-def explained(residual: Any, total: Any, n_rows: Any) -> NDArray[np.float64]:
+def explained(
+    residual: NDArray[np.float64] | float,
+    total: NDArray[np.float64] | float,
+    n_rows: NDArray[np.int64] | int,
+) -> NDArray[np.float64]:
     """Return R² from the sums of squares about the predictions and about the mean."""
     r2 = np.where(total > 0, 1 - residual / np.where(total > 0, total, 1), residual == 0)
     return np.where(np.asarray(n_rows) < 2, np.nan, r2)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from crosscut.forest.export.text import counted, duration, number
+from crosscut.forest.pruning_table import COLUMNS
 from crosscut.statistics.intervals import interval_of, score_of
 
 if TYPE_CHECKING:
     from crosscut.forest.cost import CostReport
+    from crosscut.forest.pruning_table import PruningTable
     from crosscut.statistics.validation import Validation
 
 MOST = 0.8  # a split is stable if at least this fraction of the folds has it
@@ -53,11 +55,17 @@ TERMS = {
 # captions and notes
 LIKE_BEST = "not significantly worse than the best"
 RECALL = "recall"
+BEST_OF_SEVERAL = "The best of several scores is optimistic; nested_cross_validate corrects this."
 
 
 def confusion_caption(row: str = "row") -> str:
     """Return the caption of a confusion matrix."""
     return f"Held-out {row}s: actual (rows) by predicted (columns)"
+
+
+def residual_caption(row: str = "row") -> str:
+    """Return the caption of a table of residuals."""
+    return f"Residuals of held-out {row}s: actual minus predicted"
 
 
 def correct_rows(correct: int, rows: int, row: str = "row") -> str:
@@ -68,6 +76,41 @@ def correct_rows(correct: int, rows: int, row: str = "row") -> str:
 def error_line(cv: dict[str, Any]) -> str:
     """Return the cross-validated error of a summary, with its standard error."""
     return f"{cv['measure']} {number(cv['error'])} ± {number(cv['standard_error'], 2)}"
+
+
+def other_file_line(test: dict[str, Any], measure: str) -> str:
+    """Return the error of the final tree on another file."""
+    error = f"{measure} {number(test['error'])} ± {number(test['standard_error'], 2)}"
+    return f"{error} ({counted(test['rows'], 'row')}, not used for training)"
+
+
+def pruning_data(
+    table: PruningTable, rule: Literal["best", "1se", "pessimistic"] | None, *, classifies: bool
+) -> dict[str, Any]:
+    """Return a pruning table, the name of its error, and the chosen row; the first without a rule."""
+    rule = None if rule == "pessimistic" else rule  # it does not use the table
+    measure = "mean cost" if table.by == "loss" else "error rate"
+    columns = {name: getattr(table, name).tolist() for name in COLUMNS}
+    return {
+        "by": table.by,
+        "measure": measure if classifies else "mean squared error",
+        "rule": rule,
+        "chosen": 0 if rule is None else table.choose(rule),
+        "best": table.choose("best"),
+        "1se": table.choose("1se"),
+        **{name: list(map(_finite, values)) for name, values in columns.items()},
+        "like_best": table.like_best.tolist(),
+    }
+
+
+def pruning_labels(pruning: dict[str, Any]) -> dict[str, str]:
+    """Return the legend of the chart of a pruning table, by line."""
+    error = "cost" if pruning["by"] == "loss" else "error"
+    return {
+        "held_out": f"held-out {error}, ±1 standard error",
+        "train": f"{error} on training rows",
+        "limit": f"lowest {error} + 1 standard error",
+    }
 
 
 def performance(cv: Validation, row: str = "row") -> dict[str, Any]:
@@ -84,7 +127,7 @@ def performance(cv: Validation, row: str = "row") -> dict[str, Any]:
     return {name: _finite(value) for name, value in result.items()}
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -164,12 +207,12 @@ def _of_numbers(cv: Validation, score: float, low: float, high: float, row: str)
     }
 
 
-def stability_sentences(questions: list[dict[str, Any]], n_folds: int, n_asking: int) -> list[str]:
+def stability_sentences(questions: list[dict[str, Any]], n_folds: int, n_with_splits: int) -> list[str]:
     """Compare the splits of the fold trees with those of the final tree."""
     if not questions:
-        if n_asking == 0:
+        if n_with_splits == 0:
             return ["No tree has a split."]
-        return [f"The final tree has no split, but the trees of {counted(n_asking, 'fold')} have."]
+        return [f"The final tree has no split, but the trees of {counted(n_with_splits, 'fold')} have."]
     first = questions[0]
     if all(question["folds"] == n_folds for question in questions):
         columns = "column" if len(questions) == 1 else f"{len(questions)} columns"

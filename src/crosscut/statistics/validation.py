@@ -248,18 +248,8 @@ class Validation:
 class TreeValidation(Validation):
     """Out-of-fold results of a forest, computed from the leaves that held-out rows reach.
 
-    Parameters
-    ----------
-    forest : Forest
-        Tree 0 is the final tree; the others hold rows out.
-    held_out : HeldOut
-        Leaves of the held-out rows.
-    y, classes, chosen_scores
-        As for :class:`Validation`.
-    weights : float64 array (rows,), optional
-        Row weights.
-    prune_by : {"impurity", "error", "loss"}
-        Measure that the pruning table weighs against the number of leaves.
+    Tree 0 of ``forest`` is the final tree; the others hold rows out. ``prune_by`` is the measure that the
+    pruning table weighs against the number of leaves.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from crosscut.data.grid import Bits, Grids
-from crosscut.data.ranks import MAX_COARSE
+from crosscut.data.table import MAX_COARSE
 from crosscut.engines.stream.checkpoint import Checkpoint
 from crosscut.engines.stream.growing_tree import coded_trees, with_values
 from crosscut.engines.stream.level_wise import Plan, grow_level_wise

@@ -18,7 +18,6 @@ from crosscut.data.text.forms import (
     NumberForm,
     PatternForm,
     TextForm,
-    has_time,
     unit_of,
 )
 
@@ -30,19 +29,11 @@ if TYPE_CHECKING:
 
 
 class ColumnGuess:
-    """The forms that fit all values of a column so far.
-
-    Attributes
-    ----------
-    forms : list of forms, or None
-        None before the first value; empty if only text fits.
-    words : set of str
-        Words that mean a missing value if all other values are numbers or dates.
-    """
+    """The forms that fit all values of a column so far."""
 
     def __init__(self, missing: Iterable[str], options: TextOptions) -> None:
-        self.forms: list[Form] | None = None
-        self.words: set[str] = set()
+        self.forms: list[Form] | None = None  # None before the first value; empty if only text fits
+        self.words: set[str] = set()  # they mean a missing value if all others are numbers or dates
         self._missing = frozenset(missing)
         self._options = options
         self._spaces = self._timed = False
@@ -89,7 +80,7 @@ class ColumnGuess:
                 if value != other_value:
                     self._clashes.setdefault((form, other), text)
         if self.forms:
-            self._timed |= has_time(text)
+            self._timed |= ":" in text  # of a date
             marks = re.findall(r"(?<=\d)\D(?=\d)", text)
             self._marks |= {" " if mark in BLANKS else mark.replace("\u2019", "'") for mark in marks}
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
 from crosscut.data.memory import check_memory
 from crosscut.data.text.forms import BLANKS, NAMES, NumberForm, TextForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
 
     from crosscut.data.text.forms import Form
 
@@ -46,22 +47,7 @@ class Reading(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TextOptions:
-    """User options for text files; options that are None are detected.
-
-    Parameters
-    ----------
-    header : bool, optional
-        Whether the first line holds the names of the columns.
-    separator : str, optional
-        One character, or ``comma``, ``semicolon``, ``tab``, ``pipe`` or ``space``.
-    decimal : {".", ","}, optional
-    encoding : str, optional
-        An encoding of Python, such as ``utf-8`` or ``cp1252``.
-    missing : sequence of str
-        Words that mean a missing value, besides the usual ones.
-    dates : str, optional
-        ``dmy``, ``mdy`` or ``ymd``; a pattern such as ``%Y%m%d``; or ``none`` to read no text as dates.
-    """
+    """The parameters of :func:`crosscut.read_file` about text; those that are None are detected."""
 
     header: bool | None = None
     separator: str | None = None
@@ -95,53 +81,29 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is read.
-
-    Attributes
-    ----------
-    separator, quote : str
-    missing : sequence of str
-        Words that mean a missing value in every column.
-    encoding : str
-    header : bool
-        Whether the first line holds names.
-    names : tuple of str
-        Names of the columns, from the header or made up.
-    decimal : str
-        ".", "," or empty if the first lines do not show it.
-    skip : int
-        Lines before the table.
-    loose : bool
-        Whether spaces precede quotes or separate values, which pyarrow cannot read.
-    forms : tuple of (name, form)
-        Columns that are neither plain numbers nor plain text.
-    words : tuple of (name, words)
-        Additional missing words of single columns.
-    """
+    """How a text file is read."""
 
     separator: str = ","
     quote: str = '"'
-    missing: tuple[str, ...] = MISSING_WORDS
+    missing: tuple[str, ...] = MISSING_WORDS  # in every column
     encoding: str = "utf-8"
-    header: bool = True
-    names: tuple[str, ...] = ()
-    decimal: str = "."
-    skip: int = 0
-    loose: bool = False
-    forms: tuple[tuple[str, Form], ...] = ()
-    words: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    header: bool = True  # the first line holds names
+    names: tuple[str, ...] = ()  # of the columns, from the header or generated
+    decimal: str = "."  # or ","; empty if the first lines do not show it
+    skip: int = 0  # lines before the table
+    loose: bool = False  # spaces precede quotes or separate values, which pyarrow cannot read
+    forms: tuple[tuple[str, Form], ...] = ()  # of columns that are neither plain numbers nor plain text
+    words: tuple[tuple[str, tuple[str, ...]], ...] = ()  # additional missing words of single columns
 
-    def parsing(self) -> Any:
+    def parsing(self) -> arrow_csv.ParseOptions:
         """Return pyarrow's options for parsing; quoted values may contain line breaks."""
-        from pyarrow import csv as arrow_csv
-
         separator, quote = (",", '"') if self.loose else (self.separator, self.quote)
         return arrow_csv.ParseOptions(delimiter=separator, quote_char=quote, newlines_in_values=True)
 
-    def converting(self, types: pa.Schema | None = None, columns: Sequence[str] = ()) -> Any:
+    def converting(
+        self, types: pa.Schema | None = None, columns: Sequence[str] = ()
+    ) -> arrow_csv.ConvertOptions:
         """Return pyarrow's options for converting some or all columns; missing ``types`` are inferred."""
-        from pyarrow import csv as arrow_csv
-
         return arrow_csv.ConvertOptions(
             include_columns=list(columns),
             null_values=list(self.missing),
@@ -150,15 +112,13 @@ class Dialect:
             decimal_point=self.decimal or NO_MARK,
         )
 
-    def reading(self, **options: Any) -> Any:
+    def reading(self, block_size: int | None = None) -> arrow_csv.ReadOptions:
         """Return pyarrow's options for reading; the header is skipped because ``names`` replace it."""
-        from pyarrow import csv as arrow_csv
-
         return arrow_csv.ReadOptions(
             column_names=list(self.names) or None,
             skip_rows=0 if self.loose else self.skip,
             skip_rows_after_names=int(self.header and bool(self.names)),
-            **options,
+            block_size=block_size,
         )
 
     @contextmanager
@@ -169,9 +129,9 @@ class Dialect:
         Python, a process that ends during the call would hang or be aborted.
         """
         if self.loose:
-            chunks = self._rewritten(path)
+            chunks = self._as_strict_csv(path)
         elif codecs.lookup(self.encoding).name != "utf-8":
-            chunks = _recoded(path, self.encoding)
+            chunks = _as_utf8(path, self.encoding)
         else:
             yield str(path)
             return
@@ -181,7 +141,7 @@ class Dialect:
                 file.writelines(chunks)
             yield str(copy)
 
-    def _rewritten(self, path: Path) -> Iterator[bytes]:
+    def _as_strict_csv(self, path: Path) -> Iterator[bytes]:
         """Yield the rows of a loosely formatted file as strict CSV."""
         text = io.TextIOWrapper(text_stream(path), encoding=self.encoding, newline="")
         for _ in range(self.skip):
@@ -203,7 +163,7 @@ class Dialect:
         }
         return replace(self, forms=tuple(forms.items()), words=tuple(missing.items()))
 
-    def formed(self, table: pa.Table) -> pa.Table:
+    def in_forms(self, table: pa.Table) -> pa.Table:
         """Return the table with text columns converted to their forms."""
         words = dict(self.words)
         for name, form in self.forms:
@@ -243,8 +203,6 @@ class Dialect:
 
 
 def _values(column: pa.ChunkedArray, form: Form, missing: frozenset[str]) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     read: dict[str, Any] = {}
     chunks = []
     for chunk in column.chunks:
@@ -263,14 +221,12 @@ def _listed(names: Iterator[str]) -> str:
     return ", ".join(quoted[:3]) + (f" and {len(quoted) - 3} more" if len(quoted) > 3 else "")
 
 
-def text_stream(path: Path) -> Any:
+def text_stream(path: Path) -> pa.NativeFile:
     """Open a text file as bytes; decompress .gz and .bz2."""
-    import pyarrow as pa
-
     return pa.input_stream(str(path), compression="detect")
 
 
-def _recoded(path: Path, encoding: str) -> Iterator[bytes]:
+def _as_utf8(path: Path, encoding: str) -> Iterator[bytes]:
     """Yield a file converted to UTF-8."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with text_stream(path) as stream:

@@ -5,32 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
 # words that mean a missing value among numbers or dates; elsewhere they may be categories
 MISSING_AMONG_NUMBERS = frozenset(
     (
-        *(
-            "-",
-            "--",
-            "---",
-            "\u2013",
-            "\u2014",
-            ".",
-            "..",
-            "...",
-            "*",
-            "n.a.",
-            "N.A.",
-            "n.a",
-            "na",
-            "Na",
-            "n/d",
-        ),
-        *("N/D", "ND", "nd", "k.A.", "k. A.", "s/d", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?"),
+        *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*"),
+        *("n.a.", "N.A.", "n.a", "na", "Na", "n/d", "N/D", "ND", "nd", "k.A.", "k. A.", "s/d"),
+        *("#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?"),
         *("missing", "Missing", "MISSING", "(null)", "\\N", "<NA>", "NaT", "nil", "none", "NONE", "Null"),
     )
 )
@@ -79,6 +63,7 @@ class NumberForm:
     decimal: str = "."
     thousands: str = ","
     unit: str = ""
+    arrow_type = pa.float64()
 
     def value(self, text: str) -> float | None:
         """Return the number; None if the text has another form."""
@@ -111,13 +96,6 @@ class NumberForm:
         return -number if sum(signs) % 2 else number
 
     @property
-    def arrow_type(self) -> pa.DataType:
-        """Type of the column."""
-        import pyarrow as pa
-
-        return pa.float64()
-
-    @property
     def description(self) -> str:
         """How numbers of this form are written, for users."""
         thousands = {"": "", ".": "1.000", ",": "1,000", "'": "1'000", " ": "1 000"}[self.thousands]
@@ -146,7 +124,7 @@ class DateForm:
         if half:
             hours = hours % 12 + (12 if half[0] in "pP" else 0) if 1 <= hours <= 12 else 99
         try:
-            return dt.datetime(  # noqa: DTZ001, as written
+            return dt.datetime(  # noqa: DTZ001, dates in files have no zone
                 year,
                 month,
                 day,
@@ -161,8 +139,6 @@ class DateForm:
     @property
     def arrow_type(self) -> pa.DataType:
         """Type of the column."""
-        import pyarrow as pa
-
         return pa.timestamp("us") if self.timed else pa.date32()
 
     @property
@@ -180,15 +156,13 @@ class PatternForm:
     def value(self, text: str) -> dt.datetime | None:
         """Return the time; None if the text has another form."""
         try:
-            return dt.datetime.strptime(text, self.pattern)  # noqa: DTZ007, as written
+            return dt.datetime.strptime(text, self.pattern)  # noqa: DTZ007, dates in files have no zone
         except ValueError:
             return None
 
     @property
     def arrow_type(self) -> pa.DataType:
         """Type of the column."""
-        import pyarrow as pa
-
         return pa.timestamp("us") if "%H" in self.pattern or "%I" in self.pattern else pa.date32()
 
     @property
@@ -201,18 +175,12 @@ class PatternForm:
 class TextForm:
     """Text whose leading and trailing spaces are removed."""
 
+    arrow_type = pa.string()
     description = ""
 
     def value(self, text: str) -> str:
         """Return the text."""
         return text
-
-    @property
-    def arrow_type(self) -> pa.DataType:
-        """Type of the column."""
-        import pyarrow as pa
-
-        return pa.string()
 
 
 Form = NumberForm | DateForm | PatternForm | TextForm
@@ -225,11 +193,6 @@ def unit_of(text: str) -> str | None:
     """Return the currency of a number, "%" or ""; None if the text is not a number."""
     match = _NUMBER.fullmatch(text)
     return None if match is None else match["before"] or match["after"] or ""
-
-
-def has_time(text: str) -> bool:
-    """Whether a date has a time of day."""
-    return ":" in text
 
 
 def _parts(text: str, order: str) -> tuple[Any, ...] | None:

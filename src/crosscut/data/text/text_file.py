@@ -6,8 +6,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crosscut.data.column_types import held_by, joined, settled
-from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, sliced
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from crosscut.data.column_types import common_type, final_type, kind_of_values
+from crosscut.data.file_kind import Contents, EncodingError, FileKind, check_names, slices_of
 from crosscut.data.memory import check_memory
 from crosscut.data.text.column_guess import ColumnGuess, settle_all
 from crosscut.data.text.detection import detect, one_byte_encoding
@@ -15,8 +19,6 @@ from crosscut.data.text.dialect import READ_AS, Dialect, check_unpacked, text_st
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import pyarrow as pa
 
     from crosscut.data.file_kind import Place
 
@@ -33,55 +35,49 @@ class TextFile(FileKind):
 
     def contents(self, place: Place) -> Contents:
         """Return columns and rows; reads the whole file, because types depend on all values."""
-        return self._decoded(place, lambda dialect: self._contents(place, dialect))
+        return self._in_encoding(place, lambda dialect: self._contents(place, dialect))
 
     def read(self, place: Place, part: int, rows: int, contents: Contents) -> Iterator[pa.Table]:  # noqa: ARG002
         """Yield the rows of the file."""
-        import pyarrow as pa
-
         dialect = contents.dialect
-        formed = dict(dialect.forms)
+        forms = dict(dialect.forms)
         types = pa.schema(
-            [pa.field(f.name, pa.string() if f.name in formed else f.type) for f in contents.schema]
+            [pa.field(f.name, pa.string() if f.name in forms else f.type) for f in contents.schema]
         )
         with _open(place, dialect, types) as reader:
             for batch in reader:
-                for table in sliced(batch, rows):
-                    yield dialect.formed(table)
+                for table in slices_of(batch, rows):
+                    yield dialect.in_forms(table)
 
     def whole(self, place: Place) -> pa.Table:
         """Read all rows; pyarrow infers the types, on all threads."""
-        return self._decoded(place, lambda dialect: self._whole(place, dialect))
+        return self._in_encoding(place, lambda dialect: self._whole(place, dialect))
 
     def _whole(self, place: Place, dialect: Dialect) -> pa.Table:
-        import pyarrow.compute as pc
-
         check_memory(
             3 * place.path.stat().st_size, repr(str(place)), "fit a Stream, which reads it in batches"
         )
         if place.path.suffix in {".gz", ".bz2"}:
             check_unpacked(place.path)
-        with _explained(place, dialect), dialect.opened(place.path) as source:
+        with _naming_separator(place, dialect), dialect.opened(place.path) as source:
             table = _table(source, dialect)
         _check_text(place, table.schema, dialect)
         guesses = _guesses(table.schema, place, dialect)
         for name, guess in guesses.items():
             guess.add(pc.unique(table[name]).to_pylist())
         dialect = _with_forms(place, dialect, guesses)
-        return self._described(dialect.formed(table), dialect)
+        return self._with_description(dialect.in_forms(table), dialect)
 
     def _contents(self, place: Place, dialect: Dialect) -> Contents:
-        import pyarrow as pa
-
-        with _explained(place, dialect):
+        with _naming_separator(place, dialect):
             try:  # use the types that pyarrow infers from the first block
                 contents, guesses = self._first_types(place, dialect)
             except pa.ArrowInvalid:  # a later block has values of other types
                 contents, guesses = self._types_of_blocks(place, dialect)
         _check_text(place, contents.schema, dialect)
         dialect = _with_forms(place, dialect, guesses)
-        empty = dialect.formed(contents.schema.empty_table())
-        return Contents(self._described(empty, dialect).schema, contents.parts, dialect)
+        empty = dialect.in_forms(contents.schema.empty_table())
+        return Contents(self._with_description(empty, dialect).schema, contents.parts, dialect)
 
     def _first_types(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
         with _open(place, dialect) as reader:
@@ -93,8 +89,6 @@ class TextFile(FileKind):
             return Contents(reader.schema, (rows,)), guesses
 
     def _types_of_blocks(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
-        import pyarrow as pa
-
         with _open(place, dialect) as reader:
             names = reader.schema.names
         texts = pa.schema([(name, pa.string()) for name in names])
@@ -103,14 +97,14 @@ class TextFile(FileKind):
         with _open(place, dialect, texts) as reader:
             for batch in reader:
                 rows += batch.num_rows
-                types = [joined(a, b) for a, b in zip(types, _inferred(batch, dialect), strict=True)]
+                types = [common_type(a, b) for a, b in zip(types, _inferred(batch, dialect), strict=True)]
                 for name, guess in guesses.items():
                     guess.add(batch.column(name).unique().to_pylist())
-        schema = pa.schema(list(zip(names, map(settled, types), strict=True)))
+        schema = pa.schema(list(zip(names, map(final_type, types), strict=True)))
         texts_left = [name for name, dtype in zip(names, schema.types, strict=True) if dtype == pa.string()]
         return Contents(schema, (rows,)), {name: guesses[name] for name in texts_left}
 
-    def _decoded(self, place: Place, read: Callable[[Dialect], Read]) -> Read:
+    def _in_encoding(self, place: Place, read: Callable[[Dialect], Read]) -> Read:
         """Read in the detected encoding; if later lines are not UTF-8, retry with a one-byte encoding."""
         dialect = detect(place.path, self.separator, place.options)
         try:
@@ -122,21 +116,18 @@ class TextFile(FileKind):
                 encoding = one_byte_encoding(stream.read())
             return read(replace(dialect, encoding=encoding))
 
-    def _described(self, table: pa.Table, dialect: Dialect) -> pa.Table:
+    def _with_description(self, table: pa.Table, dialect: Dialect) -> pa.Table:
         note = dialect.description(self.separator)
         return table.replace_schema_metadata({READ_AS: note} if note else None)
 
 
 def _table(source: str, dialect: Dialect) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import csv
-
     names, wide = dialect.names, len(dialect.names) > COLUMNS
     groups = [names[at : at + COLUMNS] for at in range(0, len(names), COLUMNS)] if wide else [()]
     tables = [
         csv.read_csv(
             source,
-            read_options=dialect.reading(**({"block_size": BLOCK} if wide else {})),
+            read_options=dialect.reading(BLOCK if wide else None),
             parse_options=dialect.parsing(),
             convert_options=dialect.converting(columns=group),
         )
@@ -147,13 +138,11 @@ def _table(source: str, dialect: Dialect) -> pa.Table:
 
 @contextmanager
 def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Iterator[Any]:
-    from pyarrow import csv
-
     with (
         dialect.opened(place.path) as source,
         csv.open_csv(
             source,
-            read_options=dialect.reading(block_size=BLOCK),
+            read_options=dialect.reading(BLOCK),
             parse_options=dialect.parsing(),
             convert_options=dialect.converting(types),
         ) as reader,
@@ -163,8 +152,6 @@ def _open(place: Place, dialect: Dialect, types: pa.Schema | None = None) -> Ite
 
 def _guesses(schema: pa.Schema, place: Place, dialect: Dialect) -> dict[str, ColumnGuess]:
     """Return a guess without values for every text column."""
-    import pyarrow as pa
-
     check_names(place, schema)
     texts = [field.name for field in schema if field.type == pa.string()]
     return {name: ColumnGuess(dialect.missing, place.options) for name in texts}
@@ -179,10 +166,8 @@ def _with_forms(place: Place, dialect: Dialect, guesses: dict[str, ColumnGuess])
 
 
 @contextmanager
-def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
+def _naming_separator(place: Place, dialect: Dialect) -> Iterator[None]:
     """Add the separator to errors, and the remedy for other encodings."""
-    import pyarrow as pa
-
     try:
         yield
     except pa.ArrowInvalid as error:
@@ -193,10 +178,6 @@ def _explained(place: Place, dialect: Dialect) -> Iterator[None]:
 
 def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
     """Return the types that pyarrow infers for values read as text, by writing and reading them again."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import csv
-
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink)
     plain = Dialect(missing=dialect.missing, decimal=dialect.decimal)
@@ -212,5 +193,5 @@ def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:
 
 def _check_text(place: Place, schema: pa.Schema, dialect: Dialect) -> None:
     for c, dtype in enumerate(schema.types):
-        if held_by(dtype) == "binary":
+        if kind_of_values(dtype) == "binary":
             raise EncodingError(place, dialect.encoding, f"column {schema.field(c).name!r} is")

@@ -63,7 +63,7 @@ def tree_python(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> str
         if tree.feature[node] < 0:
             bodies[node] = [f"return {_literal(predicted[node])}"]
             continue
-        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
+        children = tree.children_of(node)
         heights[node] = 1 + max(heights[child] for child in children)
         if heights[node] > _LEVELS:
             for child in children:

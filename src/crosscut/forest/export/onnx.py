@@ -132,7 +132,7 @@ def _ensemble(tree: Tree, place: dict[int, int], values: NDArray[np.float64]) ->
             rows["target_ids"] += range(values.shape[1])
             rows["target_weights"] += values[node].tolist()
             continue
-        children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
+        children = tree.children_of(node)
         if not np.isnan(tree.threshold[node]):
             cut = last_single(min(float(tree.threshold[node]), float(np.finfo(np.float32).max)))
             add(node, "BRANCH_LEQ", (place[node], cut), (*children, int(tree.missing[node] == 0)))

@@ -75,7 +75,7 @@ def _branches(
     tree: Tree, node: int, schema: Schema, dialect: SqlDialect
 ) -> tuple[list[tuple[str, int]], int]:
     """Return test and child of each branch, and the child of all other and missing values."""
-    children = tree.children[tree.first_child[node] : tree.first_child[node + 1]].tolist()
+    children = tree.children_of(node)
     otherwise = int(tree.missing[node])
     name = schema.names[int(tree.feature[node])]
     boolean = schema.kinds[int(tree.feature[node])] == "boolean"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
@@ -108,8 +108,6 @@ def nominal(
     >>> X.column_names[:3], sorted(set(X["c0"].to_pylist()))[:2]
     (['c0', 'c1', 'c2'], ['a', 'b'])
     """
-    import pyarrow as pa
-
     _at_least(n_features, 3)
     draw = np.random.default_rng(seed)
     codes = draw.integers(0, n_categories, (n_rows, n_features))
@@ -135,8 +133,6 @@ def decision_list(
     >>> X.num_columns, 5 <= len(set(X["c0"].to_pylist())) <= 20
     (15, True)
     """
-    import pyarrow as pa
-
     _at_least(n_features, depth)
     draw = np.random.default_rng(seed)
     sizes = draw.integers(5, 21, n_features)
@@ -150,37 +146,6 @@ def decision_list(
     y = np.where(draw.random(n_rows) < noise, draw.integers(0, 2, n_rows), y)
     names = np.array([_letters(c) for c in range(20)])
     return pa.table({f"c{f}": names[codes[:, f]] for f in range(n_features)}), y
-
-
-def mixed(
-    n_rows: int, *, missing: float = 0.1, noise: float = 0.1, seed: int = 0
-) -> tuple[pa.Table, Classes]:
-    """Make numeric, nominal and boolean columns with missing values; two classes depend on all kinds.
-
-    Examples
-    --------
-    >>> X, y = mixed(200)
-    >>> X.column_names
-    ['amount', 'count', 'colour', 'size', 'flag', 'other']
-    """
-    import pyarrow as pa
-
-    draw = np.random.default_rng(seed)
-    amount = draw.gamma(2.0, 20.0, n_rows)
-    count = draw.poisson(3.0, n_rows)
-    colour = draw.choice(["blue", "green", "red", "yellow"], n_rows, p=[0.4, 0.3, 0.2, 0.1])
-    size = draw.choice(["large", "medium", "small"], n_rows)
-    flag = draw.random(n_rows) < 0.4
-    columns = {"amount": amount, "count": count, "colour": colour, "size": size, "flag": flag}
-    columns["other"] = draw.normal(size=n_rows)
-    y = (
-        ((amount > 45) & np.isin(colour, ["blue", "red"]))
-        | (flag & (count >= 4))
-        | ((size == "small") & (count == 0))
-    )
-    y ^= draw.random(n_rows) < noise
-    table = {name: pa.array(column, mask=draw.random(n_rows) < missing) for name, column in columns.items()}
-    return pa.table(table), y.astype(np.int64)
 
 
 def census_like(n_rows: int, *, noise: float = 0.1, seed: int = 0) -> tuple[Floats, Classes]:
