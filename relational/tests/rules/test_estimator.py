@@ -73,8 +73,8 @@ def test_predictions_follow_the_rules(shop):
     right = totals.max(axis=1).sum() / totals.sum()
     assert model.score(shop) == pytest.approx(right)
     assert model.predict_proba(shop).sum(axis=1) == pytest.approx(np.ones(shop.n_examples))
-    clauses = [line for line in model.to_prolog().splitlines() if not line.startswith("%")]
-    assert len(clauses) == len(model.rules_) + 1
+    with pytest.raises(ValueError, match="to_prolog cannot write values and summaries"):
+        model.to_prolog()
     assert "out of fold" in model.to_text()
 
 
@@ -99,9 +99,6 @@ def test_rules_that_vote(shop):
         votes[examples.flags(examples.truth(rule.conditions))] += rule.totals
     votes[votes.sum(axis=1) == 0] = model.rules_.default.totals
     assert model.predict_proba(shop) == pytest.approx(votes / votes.sum(axis=1, keepdims=True))
-    program = model.to_prolog().splitlines()
-    assert sum(line.startswith("customer_churned(") for line in program) == len(model.rules_) + 1
-    assert not any("!" in line for line in program)
     with pytest.raises(AttributeError, match="not a tree"):
         _ = model.tree_
 

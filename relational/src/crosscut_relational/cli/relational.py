@@ -138,6 +138,10 @@ def relational(
         if sql is not None and not (database.columns and not arguments["unordered"]):
             what = "linked tables" if not database.columns else "trees and ordered rules"
             raise Failure(f"--sql supports {what} only; use --prolog instead", UNSUITABLE)
+        if prolog is not None and bias.attributes:
+            raise Failure(
+                "--prolog cannot write values and summaries of linked tables; use --sql instead", UNSUITABLE
+            )
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
         order = "time" if source.time is not None else arguments["cv"]

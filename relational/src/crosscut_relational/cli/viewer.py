@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosscut.cli.failure import UNSUITABLE, failing_with
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import echo, plain, print_json, stdout
 from crosscut.forest.export.text import counted, number
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 def show(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
     """Print a model: as JSON, as Prolog clauses, or a tree of at most ``lines`` lines and its score."""
     if as_rules:
-        echo(model.to_prolog())
+        with failing_with(UNSUITABLE, "--rules: "):
+            clauses = model.to_prolog()
+        echo(clauses)
     elif not as_json:
         print_model(model, lines)
     elif hasattr(model, "rules_"):

@@ -16,6 +16,7 @@ from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of
 from crosscut_relational.queries.growth import limit_hits
 from crosscut_relational.queries.prediction import ModelQueries
+from crosscut_relational.queries.printing import check_prolog
 from crosscut_relational.queries.queries import STEP_LIMIT, Queries
 from crosscut_relational.queries.sql import rules_query
 from crosscut_relational.rules.examples import RelationalExamples
@@ -205,7 +206,8 @@ class RelationalRuleClassifier(RuleEstimator):
         After each clause a comment gives the covered examples of its class and all covered examples. The
         last clause is the default.
         """
-        return self.wording_.prolog(self.rules_)
+        check_prolog(self._signature)
+        return self.wording_.prolog(self.rules_) or ""
 
     def to_sql(self, dialect: Dialect = "duckdb") -> str:
         """Write the final rules as an SQL query that gives the key and prediction of every example.
