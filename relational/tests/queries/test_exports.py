@@ -1,16 +1,13 @@
-"""Trees about linked tables as SQL and Prolog give the predictions of the model."""
+"""Trees about linked tables as SQL give the predictions of the model."""
 
-import sqlite3
-
-import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from crosscut_relational.database.database import Database
 from crosscut_relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut_relational.language.bias import Bias
 from tests.linked_tables import shop
+from tests.random_tables import in_duckdb, in_sqlite
 
 SEEDS = range(10)
 
@@ -21,27 +18,6 @@ def fitted(seed):
     options = {"as_of": "joined"} if seed % 10 in {5, 8} else {}
     bias = Bias.from_schema(database, minimal_cases=2 + seed % 3, pruning="safe", **options)
     return tables, database, RelationalTreeClassifier(bias, cv=None).fit(database)
-
-
-def in_duckdb(tables, query):
-    with duckdb.connect() as connection:
-        for name, columns in tables.items():
-            connection.register("given", pa.table(columns))
-            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-        return dict(connection.execute(query).fetchall())
-
-
-def in_sqlite(tables, query):
-    connection = sqlite3.connect(":memory:")
-    for name, columns in tables.items():
-        connection.execute(f'CREATE TABLE "{name}" ({", ".join(columns)})')
-        rows = [
-            [str(v) if hasattr(v, "year") else v for v in row] for row in zip(*columns.values(), strict=True)
-        ]
-        connection.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(columns))})', rows)
-    found = dict(connection.execute(query).fetchall())
-    connection.close()
-    return found
 
 
 @pytest.mark.parametrize("seed", SEEDS)

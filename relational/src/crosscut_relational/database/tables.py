@@ -21,6 +21,8 @@ from crosscut_relational.language.terms import Compound
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from crosscut_relational.database.constants import Constants
     from crosscut_relational.database.database import ColumnKind
     from crosscut_relational.language.terms import Constant
@@ -193,7 +195,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
         if key != other_column:  # replace the value by the key of the row it refers to
             keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
             tables[table][column].values = [
-                None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
+                None if value is None else keys.get(value, Compound(UNKNOWN, (end, value)))
                 for value in tables[table][column].values
             ]
             tables[table][column].refers_to = (other_column, other)
@@ -233,7 +235,7 @@ def _add_relation(
     columns, types, described = [], [], []
     for name in order:
         linked = name == key or name in links
-        columns.append(_ids(content[name].values, database.constants, linked=linked))
+        columns.append(_ids(content[name].values, database.constants, f"{table}.{name}" if linked else None))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
         described.append(Column(name, kind, *content[name].refers_to))
@@ -246,14 +248,13 @@ def _add_relation(
         database.key_types = (target,)
 
 
-def _ids(values: list[Any], constants: Constants, *, linked: bool) -> Any:
-    if not linked:
+def _ids(values: list[Any], constants: Constants, link: str | None) -> NDArray[np.int32]:
+    if link is None:
         return constants.intern_all(MISSING if value is None else value for value in values)
     # A missing link must not join with another missing link, so each becomes a different constant. Frames
     # turn integer columns with gaps into floats.
-    fresh = len(constants)
     return constants.intern_all(
-        Compound(MISSING, (fresh + number,))
+        Compound(MISSING, (link, number))
         if value is None
         else int(value)
         if isinstance(value, float) and value.is_integer()
