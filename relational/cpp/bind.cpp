@@ -52,6 +52,7 @@ NB_MODULE(_core, m) {
       .def("extend", &QueryStore::extend, "bases"_a, "literals"_a, "new_types"_a)
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
+      .def("sources", &QueryStore::sources, "candidates"_a)
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
       .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a,
            "minimal_cases"_a, "accuracy"_a, "max_depth"_a, "max_uses"_a, "critical_f"_a,

@@ -5,7 +5,13 @@ import warnings
 import numpy as np
 import pytest
 
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor
+from crosscut_relational import (
+    Bias,
+    Database,
+    RelationalRuleClassifier,
+    RelationalTreeClassifier,
+    RelationalTreeRegressor,
+)
 from tests.random_tables import in_duckdb, in_sqlite, random_problem
 
 DIALECTS = (("duckdb", in_duckdb), ("sqlite", in_sqlite))
@@ -19,10 +25,23 @@ def check_folds_and_sql(seed):
     for fold in range(3):
         alone = maker(bias, cv=None).fit(database[folds != fold])
         assert str(model.cv_trees_[fold]) == str(alone.tree_)
+    if seed % 6 == 0:
+        check_rules(database, bias, folds)
     expected = model.predict(database).tolist()
     for dialect, run in DIALECTS:
         predicted = run(tables, model.to_sql(dialect))
         assert [predicted[key] for key in database.examples] == pytest.approx(expected), dialect
+
+
+def check_rules(database, bias, folds):
+    model = RelationalRuleClassifier(bias, cv=folds).fit(database)
+    for fold in range(3):
+        alone = RelationalRuleClassifier(bias, cv=None).fit(database[folds != fold])
+        expected, rules = (
+            [(each.wording_.conditions(rule), rule.totals) for rule in own.with_default]
+            for each, own in ((alone, alone.rules_), (model, model.cv_rules_[fold]))
+        )
+        assert rules == expected
 
 
 @pytest.mark.parametrize(

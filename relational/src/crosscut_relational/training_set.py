@@ -18,7 +18,7 @@ from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower, RelationalForest, signature_of
 from crosscut_relational.queries.prediction import leaf_numbers
 from crosscut_relational.queries.queries import Facts
-from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.queries.resolve import cuts_of_tasks, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crosscut.statistics.validation import Validation
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.language import Language
+    from crosscut_relational.language.modes import Mode
     from crosscut_relational.queries.growth import Sharing
     from crosscut_relational.queries.tree import Signature
 
@@ -53,6 +54,8 @@ class RelationalSet:
         all examples except a fold, for example with folds in time order.
     weights : int64 array of shape (n_examples,) or None
         How often each example counts.
+    used : bool array of shape (n_tasks, n_modes) or None
+        Which modes a task may use, because their thresholds come from its training examples; None for all.
     """
 
     facts: Facts
@@ -60,6 +63,7 @@ class RelationalSet:
     tasks: Tasks
     folds: NDArray[np.int32] | None
     weights: NDArray[np.int64] | None = None
+    used: NDArray[np.bool_] | None = None
 
     @classmethod
     def read(
@@ -74,9 +78,10 @@ class RelationalSet:
         sample_weight: ArrayLike | None = None,
         **settings: Any,
     ) -> Self:
-        """Check the database, fit the bias to it, and make the tasks of ``cv``; `cuts` as in `resolve`.
+        """Check the database, fit the bias to it, and make the tasks of ``cv``.
 
-        ``settings`` that are not None replace those of the bias.
+        With `cuts`, tests compare numeric attributes with thresholds; see `cuts_of_tasks`. ``settings`` that
+        are not None replace those of the bias.
         """
         if database.target is None or database.n_examples == 0:
             raise ValueError("the database has no examples with a target, so nothing can be learnt")
@@ -87,11 +92,16 @@ class RelationalSet:
         changes = {name: value for name, value in settings.items() if value is not None}
         if changes or bias.settings.regression != regression:
             bias = bias.with_settings(regression=regression, **changes)
-        language = resolve(bias, database, cuts=cuts)
         folds, tasks = _tasks(cv, database, groups)
         tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
+        modes: list[Mode] = []
+        used = None
+        if cuts:
+            trains = [tasks.trains(task) for task in range(tasks.n_tasks)]
+            modes, used = cuts_of_tasks(bias, database, trains)
+        language = resolve(bias, database, modes)
         weights = None if sample_weight is None else _repetitions(sample_weight, database.n_examples)
-        return cls(Facts.of(database, language), language, tasks, folds, weights)
+        return cls(Facts.of(database, language), language, tasks, folds, weights, used)
 
     def grow(
         self, sharing: Sharing, step_limit: int, n_jobs: int | None

@@ -15,7 +15,7 @@ from crosscut.rules.rule_set import Rule, RuleSet
 from crosscut_relational import Bias, Database, RelationalRuleClassifier, datasets
 from crosscut_relational.language.rule import Goal
 from crosscut_relational.queries.queries import Facts, Queries
-from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.queries.resolve import cuts_of_tasks, resolve
 from crosscut_relational.rules.examples import RelationalExamples
 from crosscut_relational.training_set import StepLimitWarning
 
@@ -92,7 +92,8 @@ def test_rules_that_vote(shop):
     whole = np.array(shop.classes, object)[np.asarray(shop.target)]
     assert model.score(shop) == np.mean(model.predict(shop) == whole) > 0.7
     # the covered examples of each rule add their classes up
-    facts = Facts.of(shop, resolve(model.bias, shop, cuts=True))
+    modes, _ = cuts_of_tasks(model.bias, shop, [np.ones(shop.n_examples, bool)])
+    facts = Facts.of(shop, resolve(model.bias, shop, modes))
     examples = RelationalExamples(Queries(facts, resolve(model.bias, shop)))
     votes = np.zeros((shop.n_examples, 2))
     for rule in model.rules_.rules:

@@ -69,6 +69,8 @@ class Request(NamedTuple):  # a tuple, because one is created for every rule
         Conditions to start from, which the rows already satisfy.
     done : float
         Approximate fraction of the learner's work that is done.
+    train : int
+        The task's training rows, as a bit set; -1 if the possible conditions do not depend on them.
     """
 
     rows: int
@@ -79,6 +81,7 @@ class Request(NamedTuple):  # a tuple, because one is created for every rule
     significance: float = 0.0
     start: tuple[Any, ...] = ()
     done: float = 0.0
+    train: int = -1
 
 
 class Grown(NamedTuple):
@@ -124,7 +127,7 @@ class Searcher(Protocol):
         """Return the weight of each class in a set of rows."""
 
     def n_conditions(self, rows: int) -> int:
-        """Return the number of possible conditions on some rows."""
+        """Return the number of possible conditions on the training rows of a task."""
 
 
 def learn_together(learners: Sequence[Growing], examples: Searcher, settings: Settings) -> list[list[Grown]]:

@@ -28,7 +28,9 @@ from crosscut_relational.language.rule import ALIASES, COMPARISONS, Goal
 from crosscut_relational.queries.stored_rules import StoredRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.bias import Bias
@@ -36,15 +38,15 @@ if TYPE_CHECKING:
     from crosscut_relational.language.terms import Constant
 
 
-def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
+def resolve(bias: Bias, database: Database, cuts: Sequence[Mode] = ()) -> Language:
     """Return the language: checked modes with numbered constants and explicit keys.
 
-    Trees try every threshold of a numeric attribute. Rules use `cuts`, which adds a few thresholds.
+    Trees try every threshold of a numeric attribute. Rules try the `cuts`, which follow the other modes.
     """
     resolver = _Resolver(bias, database)
     modes = [
         replace(mode, literals=literals, generator=None, source=source)
-        for source, mode in enumerate((*bias.modes, *(_cuts(bias, database) if cuts else ())))
+        for source, mode in enumerate((*bias.modes, *cuts))
         for literals in resolver.choices(mode)
     ]
     lookahead = [
@@ -68,15 +70,28 @@ def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
     )
 
 
-def _cuts(bias: Bias, database: Database) -> Iterator[Mode]:
-    """Yield modes that compare the numeric attributes with thresholds of equal frequency."""
+def cuts_of_tasks(
+    bias: Bias, database: Database, trains: Sequence[NDArray[np.bool_]]
+) -> tuple[list[Mode], NDArray[np.bool_]]:
+    """Return modes that compare numeric attributes with thresholds of equal frequency, and who uses them.
+
+    The thresholds of a task come from its training examples. The array of shape (tasks, modes) says which
+    modes each task may use; the modes of the bias come first.
+    """
     values = AttributeValues(database)
+    modes: list[Mode] = []
+    used = [np.ones(len(trains), bool) for _ in bias.modes]
     for number, each in enumerate(bias.attributes, len(database.keys)):
-        if each.is_number:
-            numbers = values.numbers(each)
-            cuts = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
-            for comparison in ("=<", ">"):
-                yield Mode((Literal(comparison, (Key(number), Choice(cuts))),))
+        if not each.is_number:
+            continue
+        numbers = values.numbers(each)
+        known = ~np.isnan(numbers)
+        thresholds = [set(equal_frequency(numbers[known & train], bias.max_thresholds)) for train in trains]
+        for comparison in ("=<", ">"):
+            for cut in sorted(set().union(*thresholds)):
+                modes.append(Mode((Literal(comparison, (Key(number), Const(cut))),)))
+                used.append(np.array([cut in own for own in thresholds]))
+    return modes, np.stack(used, axis=1) if used else np.ones((len(trains), 0), bool)
 
 
 class _Resolver:

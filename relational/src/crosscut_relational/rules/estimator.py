@@ -125,6 +125,10 @@ class RelationalRuleClassifier(RuleEstimator):
             [weights] * tasks.n_tasks,
             partial(RelationalExamples, queries),
         )
+        if data.used is not None:
+            for group in together:
+                of_tasks = zip(group.trained, group.tasks, strict=True)
+                group.examples.used = {train: data.used[task] for train, task in of_tasks}
         sets = rule_sets(Learning.of(self, seed=int(self.random_state)), together)
         self.n_evaluations_ = queries.store.n_evaluations
         validation = None
