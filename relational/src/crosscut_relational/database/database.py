@@ -83,6 +83,8 @@ class Database:
         ``worn(7,gear)``. The first column of a keyed relation is still the key.
     columns : dict of (name, arity) to tuple of Column
         Columns of relations that come from tables.
+    views : dict of str to str
+        The SQL text of the tables that are views of a database.
     """
 
     constants: Constants = field(default_factory=Constants)
@@ -97,6 +99,7 @@ class Database:
     folds: NDArray[np.int32] | None = None
     implicit_key: bool = False
     columns: dict[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_examples(self) -> int:
