@@ -76,6 +76,7 @@ class RelationalSet:
         cuts: bool = False,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        random_state: int | None = None,
         **settings: Any,
     ) -> Self:
         """Check the database, fit the bias to it, and make the tasks of ``cv``.
@@ -92,7 +93,7 @@ class RelationalSet:
         changes = {name: value for name, value in settings.items() if value is not None}
         if changes or bias.settings.regression != regression:
             bias = bias.with_settings(regression=regression, **changes)
-        folds, tasks = _tasks(cv, database, groups)
+        folds, tasks = _tasks(cv, database, groups, random_state)
         tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
         modes: list[Mode] = []
         used = None
@@ -186,7 +187,9 @@ class RelationalSet:
             )
 
 
-def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArray[np.int32] | None, Tasks]:
+def _tasks(
+    cv: Any, database: Database, groups: ArrayLike | None, random_state: int | None
+) -> tuple[NDArray[np.int32] | None, Tasks]:
     """Return the fold of each example, or None if folds do not define the training sets, and the tasks."""
     n = database.n_examples
     if hasattr(cv, "__next__"):
@@ -203,7 +206,7 @@ def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArr
             return folds_of_splits(splits, n).astype(np.int32), tasks
         except ValueError:  # some training set is not all examples except a fold
             return None, tasks
-    folds = folds_of(cv, database, groups)
+    folds = folds_of(cv, database, groups, random_state)
     return folds, Tasks.final(n) if folds.max() < 0 else Tasks.from_folds(folds)
 
 
@@ -224,11 +227,15 @@ def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 def folds_of(
-    cv: int | str | ArrayLike | None, database: Database, groups: ArrayLike | None = None
+    cv: int | str | ArrayLike | None,
+    database: Database,
+    groups: ArrayLike | None = None,
+    random_state: int | None = None,
 ) -> NDArray[np.int32]:
     """Return the fold of each example, starting at 0; -1 for examples in no fold.
 
-    An integer gives the same folds as for tables: stratified, in order, and as many as the classes allow.
+    An integer gives the same folds as for tables: stratified, as many as the classes allow, and shuffled if
+    a `random_state` is given.
 
     Examples
     --------
@@ -245,7 +252,7 @@ def folds_of(
         if cv < 2:
             raise ValueError(f"cv is {cv}; it must be at least 2")
         classes = np.asarray(database.target) if database.classes else None
-        folds, _ = folds_that_fit(int(cv), n, classes, groups)
+        folds, _ = folds_that_fit(int(cv), n, classes, groups, random_state)
         return nobody if folds is None else folds.astype(np.int32)
     if isinstance(cv, str):
         if cv != "marks":

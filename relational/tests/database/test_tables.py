@@ -242,3 +242,10 @@ def test_a_column_that_links_name_rows_by_may_have_gaps(keys):
     database = Database.from_tables(tables, target="car.good", keys=keys, links=links)
     model = RelationalTreeClassifier(cv=4).fit(database)
     assert model.cv_score_ == 1.0
+
+
+@pytest.mark.parametrize(("n_values", "is_class"), [(10, True), (11, False)])
+def test_integers_with_many_values_are_numbers(n_values, is_class):
+    tables = {"t": {"id": list(range(33)), "y": [i % n_values for i in range(33)]}}
+    assert bool(Database.from_tables(tables, target="t.y").classes) == is_class
+    assert Database.from_tables(tables, target="t.y", regression=False).classes

@@ -10,6 +10,7 @@ from crosscut.cli.failure import UNSUITABLE, failing_with
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import echo, plain, print_json, stdout
 from crosscut.forest.export.text import counted, number
+from crosscut.statistics.sentences import performance
 from crosscut_relational.cli.database import place_of, read_examples
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def print_model(model: Any, most: int | None = None) -> None:
         measure = "R²" if fit.classes is None else "accuracy"
         console.print(
             f"\n[bold]{measure} {number(cv.score)} ± {number(cv.standard_error, 2)}[/] "
-            f"(all examples of {len(cv.scores)} folds ± standard error)"
+            f"(all examples of {len(cv.scores)} folds ± standard error)\n"
+            f"[dim]{plain(performance(cv, 'example')['comparison'])}[/]"
         )
 
 

@@ -328,7 +328,8 @@ class Database:
         classes : sequence, optional
             The classes in their order; sorted by default.
         regression : bool, optional
-            Whether to predict a number. By default, if the target column contains floating point numbers.
+            Whether to predict a number. By default, integers with at most 10 different values are
+            classes, and other numbers are predicted.
 
         Notes
         -----

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crosscut_relational.database.database import ColumnKind
     from crosscut_relational.language.terms import Constant
 
+FEW_CLASSES = 10  # integers with at most this number of different values are classes
 UNKNOWN = "unknown"  # a link to a row that does not exist
 _UNSUPPORTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # types of values that tests cannot use
 
@@ -263,6 +264,11 @@ def _ids(values: list[Any], constants: Constants, link: str | None) -> NDArray[n
     )
 
 
+def _are_classes(numbers: set[float]) -> bool:
+    """Whether numbers are taken for classes, as `crosscut cv` does: few different integers."""
+    return len(numbers) <= FEW_CLASSES and all(isinstance(each, int) for each in numbers)
+
+
 def _set_target(
     database: Database,
     values: _Values,
@@ -279,7 +285,7 @@ def _set_target(
             f"{database.example_text(missing[0])}); drop those rows, or empty the column to predict all"
         )
     if regression is None:
-        regression = values.kind == "numeric" and any(isinstance(value, float) for value in values.values)
+        regression = values.kind == "numeric" and not _are_classes({*values.values})
     if regression:
         if values.kind != "numeric":
             other = next((each for each in values.values if not isinstance(each, (int, float))), None)

@@ -55,8 +55,9 @@ class RelationalRuleClassifier(RuleEstimator):
         As for ``RelationalTreeClassifier``.
     step_limit : int
         Maximum number of facts examined per query and example.
-    random_state : int
-        Seed for choosing the examples that RIPPER prunes on.
+    random_state : int, optional
+        Seed for choosing the examples that RIPPER prunes on. If given, it also shuffles the examples before
+        they are put into ``cv`` folds.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class RelationalRuleClassifier(RuleEstimator):
     strategy: str = "ripper"
     cv: int | str | ArrayLike | None = 10
     step_limit: int = STEP_LIMIT
-    random_state: int = 0
+    random_state: int | None = None
 
     def fit(
         self,
@@ -117,7 +118,9 @@ class RelationalRuleClassifier(RuleEstimator):
         """
         del y
         check_parameters(self)
-        data = RelationalSet.read(database, self.bias, self.cv, cuts=True, groups=groups)
+        data = RelationalSet.read(
+            database, self.bias, self.cv, cuts=True, groups=groups, random_state=self.random_state
+        )
         tasks, weights = data.tasks, read_weights(sample_weight, None, data.y)
         queries = Queries(data.facts, data.language, step_limit=self.step_limit)
         together = weighed_alike(
@@ -129,7 +132,7 @@ class RelationalRuleClassifier(RuleEstimator):
             for group in together:
                 of_tasks = zip(group.trained, group.tasks, strict=True)
                 group.examples.used = {train: data.used[task] for train, task in of_tasks}
-        sets = rule_sets(Learning.of(self, seed=int(self.random_state)), together)
+        sets = rule_sets(Learning.of(self, seed=int(self.random_state or 0)), together)
         self.n_evaluations_ = queries.store.n_evaluations
         validation = None
         if tasks.n_tasks > 1 and data.classes is not None:
