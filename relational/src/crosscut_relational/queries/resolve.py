@@ -56,6 +56,8 @@ def resolve(bias: Bias, database: Database, cuts: Sequence[Mode] = ()) -> Langua
     ]
     auto = [AutoLookahead(resolver.template(each.first), each.variables) for each in bias.auto_lookahead]
     root, root_types = resolver.root()
+    if resolver.problems:
+        raise BiasError("\n".join(resolver.problems))
     return Language(
         modes=tuple(modes),
         lookahead=tuple(lookahead),
@@ -100,6 +102,7 @@ class _Resolver:
         self.database = database
         self.types: dict[tuple[str, int], TypeNames] = {}
         self.missing: set[tuple[str, int]] = set()
+        self.problems: list[str] = []
         self.rules = StoredRules(bias, database)
 
     def choices(self, mode: Mode) -> Iterator[tuple[Literal, ...]]:
@@ -127,7 +130,7 @@ class _Resolver:
         for chosen in product(*options):
             yield tuple(replace(literal, args=args) for literal, args in zip(located, chosen, strict=True))
 
-    def located(self, literal: Literal) -> Literal:
+    def located(self, literal: Literal, *, is_template: bool = False) -> Literal:
         """Return the literal with its key, after checking it against the database and the types."""
         written = literal.predicate
         name = ALIASES.get(literal.name, literal.name)
@@ -136,10 +139,11 @@ class _Resolver:
             self.types.setdefault((name, 2), self.bias.types.get(written, (None, None)))
             return literal
         if self.bias.typed and written not in self.bias.types:
-            raise BiasError(
-                f"{name}/{literal.arity} has no declared types, but the language is typed: "
-                f"add type({name}(...)) with {literal.arity} type names, or leave typed_language off"
-            )
+            problem = f"{name}/{literal.arity} has no declared types, but the language is typed: "
+            problem += f"add type({name}(...)) with {literal.arity} type names, or leave typed_language off"
+            if not is_template:  # a template without a mode matches nothing
+                raise BiasError(problem)
+            warnings.warn(problem, UserWarning, stacklevel=6)
         declared = self.bias.types.get(written, (None,) * literal.arity)
         if self.bias.implicit_key and self.takes_key(name, literal.arity):
             literal = replace(literal, args=(Key(0), *literal.args))
@@ -179,9 +183,10 @@ class _Resolver:
         arities = database.arities(literal.name)
         if arities:
             known = " and ".join(f"{literal.name}/{arity - hidden}" for arity in arities)
-            raise BiasError(
+            self.problems.append(
                 f"a mode uses {literal.name}/{literal.arity - hidden}, but the database has {known}"
             )
+            return
         warnings.warn(
             f"a mode uses {literal.name}/{literal.arity - hidden}, which has no facts and no rules; "
             "it is false for every example",
@@ -226,7 +231,7 @@ class _Resolver:
 
     def template(self, literal: Literal) -> Literal:
         """Return a template's literal with numbered constants."""
-        located = self.located(literal)
+        located = self.located(literal, is_template=True)
         return located.changed(lambda a: self.constant(a.value) if isinstance(a, Const) else a)
 
     def root(self) -> tuple[tuple[Goal, ...], TypeNames]:
