@@ -321,10 +321,12 @@ class Database:
             is not among the facts.
         keys : mapping of str to str, optional
             Primary keys: ``{"account": "account_id"}``. The default for a table ``account`` is a column named
-            ``id``, ``account_id`` or ``accountid`` with distinct values. Other tables get row numbers.
+            ``id``, ``account_id`` or ``accountid`` with distinct values (also for a table ``accounts``), or a
+            column such as ``playerID`` whose values other tables repeat. Other tables get row numbers.
         links : mapping of str to str, optional
             Foreign keys: ``{"loan.account_id": "account.account_id"}``; added to the links found by name
-            (a column named like another table's key, or like that table followed by ``_id``).
+            (a column named like another table's key, or like that table, or its singular, followed by
+            ``_id``). Tables without a link give a warning.
         classes : sequence, optional
             The classes in their order; sorted by default.
         regression : bool, optional
