@@ -104,7 +104,7 @@ WORDS = {
     "sites": "site.climate = wet?",
     "visits": "at most one of the visits in the 90 days before admitted?",
     "baskets": "sum of price of items <= 108.635?",
-    "molecules": "some second atom with element = n?",
+    "molecules": "some atom (2) with element = n?",
 }
 
 

@@ -280,3 +280,6 @@ class Bias:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.modes))
+
+    def __repr__(self) -> str:
+        return f"<Bias: {len(self.modes)} modes, {len(self.attributes)} attributes>"
