@@ -13,7 +13,8 @@ NB_MODULE(_core, m) {
   bind_module(m);
   nb::class_<FactStore>(m, "FactStore")
       .def(nb::init<Matrix<std::int32_t>, Array<double>>(), "fixed"_a, "numbers"_a)
-      .def("add_relation", &FactStore::add_relation, "columns"_a)
+      .def("add_relation", &FactStore::add_relation, "columns"_a,
+           "missing"_a = std::vector<std::uint64_t>(), "row_key"_a = 0)
       .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a)
       .def("number", &FactStore::number, "constant"_a);
   nb::class_<Candidates>(m, "Candidates")

@@ -71,6 +71,26 @@ def test_missing_links_join_nothing():
     assert len(np.unique(missing)) == 3 * n + 1
 
 
+def test_a_missing_link_does_not_join_its_own_row():
+    n = 20
+    tables = {
+        "thing": {"thing_id": list(range(n)), "y": ["a", "b"] * (n // 2)},
+        "task": {
+            "task_id": list(range(n)),
+            "thing_id": list(range(n)),
+            "helper": [None] * (n - 2) + [1, 1],
+            "kind": ["k", "l"] * (n // 2),
+        },
+    }
+    database = Database.from_tables(tables, target="thing.y", links={"task.helper": "thing.thing_id"})
+    for test in ("task(Helper,_,+K,_), task(Helper,_,_,k)", "task(Helper,T,+K,_), task(_,T,_,k)"):
+        model = RelationalTreeClassifier(Bias.of([f"({test})"], pruning="none"), cv=None).fit(database)
+        for dialect, run in DIALECTS:
+            predicted = run(tables, model.to_sql(dialect))
+            assert [predicted[key] for key in database.examples] == model.predict(database).tolist()
+    assert model.tree_.n_leaves == 2
+
+
 def test_dangling_links_to_different_columns_differ():
     tables = {
         "a": {"id": [1, 2], "code": ["x", "y"], "y": ["p", "q"]},
