@@ -13,7 +13,8 @@ NB_MODULE(_core, m) {
   bind_module(m);
   nb::class_<FactStore>(m, "FactStore")
       .def(nb::init<Matrix<std::int32_t>, Array<double>>(), "fixed"_a, "numbers"_a)
-      .def("add_relation", &FactStore::add_relation, "columns"_a)
+      .def("add_relation", &FactStore::add_relation, "columns"_a,
+           "missing"_a = std::vector<std::uint64_t>(), "row_key"_a = 0)
       .def("add_rule", &FactStore::add_rule, "arity"_a, "bodies"_a)
       .def("number", &FactStore::number, "constant"_a);
   nb::class_<Candidates>(m, "Candidates")
@@ -52,6 +53,7 @@ NB_MODULE(_core, m) {
       .def("extend", &QueryStore::extend, "bases"_a, "literals"_a, "new_types"_a)
       .def("truth", &QueryStore::truth, "queries"_a, "mask"_a)
       .def("candidates", &QueryStore::candidates, "path"_a, nb::keep_alive<0, 1>())
+      .def("sources", &QueryStore::sources, "candidates"_a)
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
       .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a,
            "minimal_cases"_a, "accuracy"_a, "max_depth"_a, "max_uses"_a, "critical_f"_a,

@@ -36,12 +36,16 @@ class FactStore {
   }
   FactStore(const FactStore&) = delete;
 
-  std::int32_t add_relation(Matrix<std::int32_t> columns) {
+  std::int32_t add_relation(Matrix<std::int32_t> columns, std::vector<std::uint64_t> missing,
+                            std::uint64_t row_key) {
+    CROSSCUT_REQUIRE(missing.empty() || missing.size() == columns.shape(1),
+                     "missing needs one number per fact");
     CROSSCUT_REQUIRE(
         columns.shape(0) <= max_arity,
         "columns has " + std::to_string(columns.shape(0)) + " columns; 64 are possible");
     check_constants(columns.data(), columns.size(), "columns");
-    return facts.add_relation(columns.data(), columns.shape(0), columns.shape(1));
+    return facts.add_relation(columns.data(), columns.shape(0), columns.shape(1),
+                              std::move(missing), row_key);
   }
 
   std::int32_t add_rule(std::size_t arity, const std::vector<std::vector<Literal>>& bodies) {

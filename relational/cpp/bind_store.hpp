@@ -161,6 +161,18 @@ class QueryStore {
     return numbers;
   }
 
+  // The source of the mode that each candidate was made from.
+  std::vector<std::int32_t> sources(const Candidates& candidates) const {
+    CROSSCUT_REQUIRE(refinement_ && candidates.source == refinement_.get(),
+                     "candidates belong to another store");
+    std::vector<std::int32_t> result;
+    for (const Part& part : candidates.parts)
+      for (const Shape::Entry& entry : part.block->shape->entries)
+        result.push_back(
+            refinement_->language().modes[static_cast<std::size_t>(entry.mode)].source);
+    return result;
+  }
+
   QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root,
                    const std::vector<std::int32_t>& root_types, const std::string& criterion,
                    std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,

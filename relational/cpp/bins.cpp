@@ -59,7 +59,7 @@ bool Choice::scan_bins(std::size_t number) {
     n += bin_counts_[bin] > 0;
   }
   const auto n_values = static_cast<double>(n);
-  rate_cuts_of(attribute, false, {&n_values, 1}, n - 1,
+  rate_cuts_of(attribute, false, false, {&n_values, 1}, n - 1,
                [&](std::size_t at) { return attributes_.bin_values()[at]; });  // the last is no cut
   return true;
 }

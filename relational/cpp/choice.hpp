@@ -83,8 +83,11 @@ class Choice {
                     const Demand& demand);
   void scan_sums(std::size_t attribute, std::span<const std::uint32_t> list, const Demand& demand);
   // `value`: by the number in cut_at_
-  void rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values,
-                    std::size_t n, const std::function<double(std::size_t)>& value);
+  std::int32_t count_known(std::size_t group) const;
+  bool divides(std::size_t group, std::size_t cut) const;
+  void rate_cuts_of(std::size_t attribute, bool above, bool missing,
+                    std::span<const double> n_values, std::size_t n,
+                    const std::function<double(std::size_t)>& value);
   Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
   // in bins.cpp; `number`: among the coded attributes
   void count_bins(const Demand& demand);

@@ -131,13 +131,39 @@ std::vector<double> Choice::count_values(std::span<const std::uint32_t> list, bo
   return alone;
 }
 
+// Whether a counted cut has values of the task that leaves out this group on both sides. Where
+// values are missing, a cut above all of them separates known from missing values: only the
+// examples that the task leaves out have a value beyond it, so it has no threshold there.
+bool Choice::divides(std::size_t group, std::size_t cut) const {
+  const std::size_t k = statistics_.width(), stride = cut_at_.size();
+  std::int32_t yes = 0;
+  for (std::size_t c = 0; c < k; c++) {
+    yes += cut_counts_[c * stride + cut];
+    if (group > 0) yes -= cut_counts_[(group * k + c) * stride + cut];
+  }
+  return yes > 0 && yes < count_known(group);
+}
+
+// How many examples of the task that leaves out this group have a value.
+std::int32_t Choice::count_known(std::size_t group) const {
+  const auto k = static_cast<std::ptrdiff_t>(statistics_.width());
+  const auto count = [&](std::size_t g) {
+    const auto first = known_.begin() + static_cast<std::ptrdiff_t>(g) * k;
+    return std::accumulate(first, first + k, std::int32_t{0});
+  };
+  return group == 0 ? count(0) : count(0) - count(group);
+}
+
 // Offers every task the n cuts that have been counted.
-void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const double> n_values,
-                          std::size_t n, const std::function<double(std::size_t)>& value) {
+void Choice::rate_cuts_of(std::size_t attribute, bool above, bool missing,
+                          std::span<const double> n_values, std::size_t n,
+                          const std::function<double(std::size_t)>& value) {
   const std::size_t k = statistics_.width(), stride = cut_at_.size();
   for (std::size_t i = 0; i < groups_.size(); i++) {
     const std::int32_t* left_out =
         groups_[i] == 0 ? nullptr : cut_counts_.data() + groups_[i] * k * stride;
+    // without missing values of its own, a task's "above" cuts are its "at most" cuts again
+    if (above && count_known(groups_[i]) == tasks_[i].whole.n) continue;
     // as in C4.5, a threshold has to gain more than it takes to say which of them it is
     Whole whole = tasks_[i].whole;
     if (!whole.gini) whole.term += std::log2(std::max(n_values[groups_[i]] - 1, 1.0));
@@ -145,10 +171,11 @@ void Choice::rate_cuts_of(std::size_t attribute, bool above, std::span<const dou
         CROSSCUT_DISPATCH(rate, whole, cut_counts_.data(), left_out, stride, n, qualities_.data());
     std::vector<Offer>& offers = above ? above_[i] : offers_[i];
     double best = offers.empty() ? tolerance : offers.back().quality;
-    for (std::size_t c = 0; c < n && best < top; c++)
-      if (qualities_[c] > best)
-        offers.push_back({best = qualities_[c],
-                          {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
+    for (std::size_t c = 0; c < n && best < top; c++) {
+      if (qualities_[c] <= best || (missing && !divides(groups_[i], c))) continue;
+      best = qualities_[c];
+      offers.push_back({best, {static_cast<std::int32_t>(attribute), above, value(cut_at_[c]), 0}});
+    }
   }
 }
 
@@ -162,7 +189,9 @@ void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> 
     return attributes_.value(
         attribute, static_cast<std::size_t>(demand.table.positions[list[i] & ~Attributes::tie]));
   };
-  const auto rate_all = [&](bool above) { rate_cuts_of(attribute, above, n_values, n, value); };
+  const auto rate_all = [&](bool above) {
+    rate_cuts_of(attribute, above, missing, n_values, n, value);
+  };
   const auto rate_both = [&] {
     rate_all(false);
     if (missing) {
@@ -235,10 +264,13 @@ void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> lis
     };
   };
   if (missing) walk(list, [](std::size_t) {}, adding(known_sums_));
-  std::vector<double> means(t), deviations(t), yes(w);
+  std::vector<double> means(t), deviations(t), known(t), yes(w);
   for (std::size_t i = 0; i < t; i++) {
     means[i] = moments.mean(demand.totals.data() + i * w);
     deviations[i] = moments.deviations(demand.totals.data() + i * w);
+    if (!missing) continue;
+    known[i] = moments.n(known_sums_.data());
+    if (groups_[i] > 0) known[i] -= moments.n(known_sums_.data() + groups_[i] * w);
   }
   // An upper bound of the quality: between branches the deviations are n·(S_yes − n_yes·mean)² /
   // (n_yes·n_no).
@@ -256,13 +288,15 @@ void Choice::scan_sums(std::size_t attribute, std::span<const std::uint32_t> lis
         attribute, static_cast<std::size_t>(demand.table.positions[list[at] & ~Attributes::tie]));
     for (std::size_t i = 0; i < t; i++)
       for (const bool above : {false, true}) {
-        if (above && !missing) continue;
+        if (above && (!missing || known[i] == moments.n(demand.totals.data() + i * w))) continue;
         for (std::size_t c = 0; c < w; c++) {
           const auto of = [&](const std::vector<double>& sums) {
             return sums[c] - (groups_[i] > 0 ? sums[groups_[i] * w + c] : 0.0);
           };
           yes[c] = above ? of(known_sums_) - of(running_sums_) : of(running_sums_);
         }
+        const double n_yes = moments.n(yes.data());
+        if (missing && (n_yes == 0 || n_yes == known[i])) continue;  // see `divides`
         const double* all = demand.totals.data() + i * w;
         std::vector<Offer>& offers = above ? above_[i] : offers_[i];
         const double best = offers.empty() ? tolerance : offers.back().quality;

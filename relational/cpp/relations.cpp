@@ -20,11 +20,16 @@ inline std::uint64_t mix(std::uint64_t h, std::int32_t value) {
 
 }  // namespace
 
-Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key)
+Index::Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key,
+             const std::vector<std::uint64_t>& missing)
     : order_(n_rows) {
   for (std::size_t c = 0; c < columns.size(); c++)
     if (key >> c & 1) key_.push_back(columns[c].data());
   std::iota(order_.begin(), order_.end(), 0u);
+  if (!missing.empty()) {
+    std::erase_if(order_, [&](std::uint32_t row) { return (missing[row] & key) != 0; });
+    n_rows = order_.size();
+  }
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     for (const std::int32_t* column : key_)
       if (column[a] != column[b]) return column[a] < column[b];
@@ -102,8 +107,9 @@ Index::Range Index::find_within(const Region& region, const std::int32_t* key) c
   }
 }
 
-Relation::Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows)
-    : n_rows_(n_rows), columns_(arity) {
+Relation::Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows,
+                   std::vector<std::uint64_t> missing, std::uint64_t row_key)
+    : n_rows_(n_rows), columns_(arity), missing_(std::move(missing)), row_key_(row_key) {
   for (std::size_t c = 0; c < arity; c++)
     columns_[c].assign(values + c * n_rows, values + (c + 1) * n_rows);
 }
@@ -119,7 +125,9 @@ const Index& Relation::index(std::uint64_t key) {
   if (const Index* known = find(key)) return *known;
   const std::scoped_lock lock(building_);
   if (const Index* known = find(key)) return *known;  // another thread was faster
-  std::unique_ptr<Known> made(new Known{key, Index(columns_, n_rows_, key), nullptr});
+  static const std::vector<std::uint64_t> nothing;
+  const auto& missing = (key & row_key_) != 0 ? nothing : missing_;
+  std::unique_ptr<Known> made(new Known{key, Index(columns_, n_rows_, key, missing), nullptr});
   made->older = std::move(indexes_);
   indexes_ = std::move(made);
   newest_.store(indexes_.get(), std::memory_order_release);
@@ -135,9 +143,10 @@ Facts::Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32
   for (std::int32_t c = 0; c < n_comparisons; c++) predicates_.push_back({2, -1, -1, c});
 }
 
-std::int32_t Facts::add_relation(const std::int32_t* values, std::size_t arity,
-                                 std::size_t n_rows) {
-  relations_.push_back(std::make_unique<Relation>(values, arity, n_rows));
+std::int32_t Facts::add_relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows,
+                                 std::vector<std::uint64_t> missing, std::uint64_t row_key) {
+  relations_.push_back(
+      std::make_unique<Relation>(values, arity, n_rows, std::move(missing), row_key));
   predicates_.push_back({arity, static_cast<std::int32_t>(relations_.size()) - 1});
   return static_cast<std::int32_t>(predicates_.size()) - 1;
 }

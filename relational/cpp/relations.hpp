@@ -40,7 +40,10 @@ enum Comparison : std::int32_t {
 class Index {
  public:
   using Column = std::vector<std::int32_t>;
-  Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key);
+  // `missing`: per row the columns that hold a missing link, one bit each, or empty. Such a row is
+  // not found by these columns.
+  Index(const std::vector<Column>& columns, std::size_t n_rows, std::uint64_t key,
+        const std::vector<std::uint64_t>& missing);
   struct Range {
     std::uint32_t begin, end;
   };
@@ -71,7 +74,10 @@ class Index {
 
 class Relation {
  public:
-  Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows);
+  // `missing`: see Index. A row that is looked up by one of the columns in `row_key` is the same
+  // row, so that its missing links match themselves.
+  Relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows,
+           std::vector<std::uint64_t> missing, std::uint64_t row_key);
   Relation(const Relation&) = delete;  // its indexes refer to its columns
   std::size_t arity() const { return columns_.size(); }
   std::size_t n_rows() const { return n_rows_; }
@@ -84,6 +90,8 @@ class Relation {
  private:
   std::size_t n_rows_;
   std::vector<std::vector<std::int32_t>> columns_;
+  std::vector<std::uint64_t> missing_;
+  std::uint64_t row_key_;
   struct Known {
     std::uint64_t key;
     Index index;
@@ -119,7 +127,8 @@ class Facts {
  public:
   Facts(std::size_t n_examples, std::size_t n_fixed, std::vector<std::int32_t> fixed,
         std::vector<double> numbers);
-  std::int32_t add_relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows);
+  std::int32_t add_relation(const std::int32_t* values, std::size_t arity, std::size_t n_rows,
+                            std::vector<std::uint64_t> missing, std::uint64_t row_key);
   std::int32_t add_rule(Rule rule);
 
   std::size_t n_examples() const { return n_examples_; }

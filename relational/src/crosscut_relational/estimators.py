@@ -45,6 +45,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
     step_limit: int = STEP_LIMIT
     sharing: Sharing = "parallel"
     n_jobs: int | None = None
+    random_state: int | None = None
 
     def fit(
         self,
@@ -75,6 +76,7 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
             regression=self.regression,
             groups=groups,
             sample_weight=sample_weight,
+            random_state=self.random_state,
             heuristic=self.heuristic,
             minimal_cases=self.minimal_cases,
             max_depth=self.max_depth,
@@ -167,11 +169,15 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         ...     target="shop.big",
         ... )
         >>> print(RelationalTreeClassifier(cv=None).fit(database).to_sql())
+        WITH extended AS MATERIALIZED (
+          SELECT t.*,
+          (SELECT COUNT(*) FROM "sale" AS s1 WHERE t."id" = s1."shop_id") AS summary_1
+          FROM "shop" AS t)
         SELECT t."id" AS key,
-          CASE WHEN (SELECT COUNT(*) FROM "sale" AS s1 WHERE t."id" = s1."shop_id") <= 1.5e0
+          CASE WHEN t.summary_1 <= 1.5e0
             THEN 'no'
             ELSE 'yes' END AS "big"
-        FROM "shop" AS t
+        FROM "extended" AS t
         <BLANKLINE>
         """
         return self.tree_.to_sql(dialect)
@@ -202,6 +208,9 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
         All trees in one run, or one by one for comparison; see `Grower.grow`. The result is the same.
     n_jobs : int, optional
         Number of threads; None uses all cores. The result does not depend on it.
+    random_state : int, optional
+        Shuffle the examples before they are put into ``cv`` folds. Tables are often ordered, for example by
+        date, and then folds in order are not random samples.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ def summarize(fit: Fit) -> dict[str, Any]:
         "text": str(tree),
         "in_words": bool(fit.schema.columns),
         "nodes": tree.to_dict(),
-        "prolog": tree.to_prolog(),
+        "prolog": None if tree.signature.attributes else tree.to_prolog(),
         "row": "example",
         "cv": None,
         "levels": [

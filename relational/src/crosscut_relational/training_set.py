@@ -18,7 +18,7 @@ from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower, RelationalForest, signature_of
 from crosscut_relational.queries.prediction import leaf_numbers
 from crosscut_relational.queries.queries import Facts
-from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.queries.resolve import cuts_of_tasks, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crosscut.statistics.validation import Validation
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.language import Language
+    from crosscut_relational.language.modes import Mode
     from crosscut_relational.queries.growth import Sharing
     from crosscut_relational.queries.tree import Signature
 
@@ -53,6 +54,8 @@ class RelationalSet:
         all examples except a fold, for example with folds in time order.
     weights : int64 array of shape (n_examples,) or None
         How often each example counts.
+    used : bool array of shape (n_tasks, n_modes) or None
+        Which modes a task may use, because their thresholds come from its training examples; None for all.
     """
 
     facts: Facts
@@ -60,6 +63,7 @@ class RelationalSet:
     tasks: Tasks
     folds: NDArray[np.int32] | None
     weights: NDArray[np.int64] | None = None
+    used: NDArray[np.bool_] | None = None
 
     @classmethod
     def read(
@@ -72,11 +76,13 @@ class RelationalSet:
         cuts: bool = False,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        random_state: int | None = None,
         **settings: Any,
     ) -> Self:
-        """Check the database, fit the bias to it, and make the tasks of ``cv``; `cuts` as in `resolve`.
+        """Check the database, fit the bias to it, and make the tasks of ``cv``.
 
-        ``settings`` that are not None replace those of the bias.
+        With `cuts`, tests compare numeric attributes with thresholds; see `cuts_of_tasks`. ``settings`` that
+        are not None replace those of the bias.
         """
         if database.target is None or database.n_examples == 0:
             raise ValueError("the database has no examples with a target, so nothing can be learnt")
@@ -87,11 +93,16 @@ class RelationalSet:
         changes = {name: value for name, value in settings.items() if value is not None}
         if changes or bias.settings.regression != regression:
             bias = bias.with_settings(regression=regression, **changes)
-        language = resolve(bias, database, cuts=cuts)
-        folds, tasks = _tasks(cv, database, groups)
+        folds, tasks = _tasks(cv, database, groups, random_state)
         tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
+        modes: list[Mode] = []
+        used = None
+        if cuts:
+            trains = [tasks.trains(task) for task in range(tasks.n_tasks)]
+            modes, used = cuts_of_tasks(bias, database, trains)
+        language = resolve(bias, database, modes)
         weights = None if sample_weight is None else _repetitions(sample_weight, database.n_examples)
-        return cls(Facts.of(database, language), language, tasks, folds, weights)
+        return cls(Facts.of(database, language), language, tasks, folds, weights, used)
 
     def grow(
         self, sharing: Sharing, step_limit: int, n_jobs: int | None
@@ -176,7 +187,9 @@ class RelationalSet:
             )
 
 
-def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArray[np.int32] | None, Tasks]:
+def _tasks(
+    cv: Any, database: Database, groups: ArrayLike | None, random_state: int | None
+) -> tuple[NDArray[np.int32] | None, Tasks]:
     """Return the fold of each example, or None if folds do not define the training sets, and the tasks."""
     n = database.n_examples
     if hasattr(cv, "__next__"):
@@ -193,7 +206,7 @@ def _tasks(cv: Any, database: Database, groups: ArrayLike | None) -> tuple[NDArr
             return folds_of_splits(splits, n).astype(np.int32), tasks
         except ValueError:  # some training set is not all examples except a fold
             return None, tasks
-    folds = folds_of(cv, database, groups)
+    folds = folds_of(cv, database, groups, random_state)
     return folds, Tasks.final(n) if folds.max() < 0 else Tasks.from_folds(folds)
 
 
@@ -214,11 +227,15 @@ def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
 
 
 def folds_of(
-    cv: int | str | ArrayLike | None, database: Database, groups: ArrayLike | None = None
+    cv: int | str | ArrayLike | None,
+    database: Database,
+    groups: ArrayLike | None = None,
+    random_state: int | None = None,
 ) -> NDArray[np.int32]:
     """Return the fold of each example, starting at 0; -1 for examples in no fold.
 
-    An integer gives the same folds as for tables: stratified, in order, and as many as the classes allow.
+    An integer gives the same folds as for tables: stratified, as many as the classes allow, and shuffled if
+    a `random_state` is given.
 
     Examples
     --------
@@ -235,7 +252,7 @@ def folds_of(
         if cv < 2:
             raise ValueError(f"cv is {cv}; it must be at least 2")
         classes = np.asarray(database.target) if database.classes else None
-        folds, _ = folds_that_fit(int(cv), n, classes, groups)
+        folds, _ = folds_that_fit(int(cv), n, classes, groups, random_state)
         return nobody if folds is None else folds.astype(np.int32)
     if isinstance(cv, str):
         if cv != "marks":

@@ -61,8 +61,11 @@ def test_tables_of_a_database_file(shop_file, tmp_path):
 
 
 def test_numbers_are_predicted_if_that_is_the_task():
-    missing = refused(call("relational", SHOP, "-t", "purchase.customer_id"), UNSUITABLE)
+    target = ("relational", SHOP, "-t", "purchase.customer_id")
+    missing = refused(call(*target, "--kind", "classification"), UNSUITABLE)
     assert "too many for classes; use --kind regression" in missing
+    note = "target 'purchase.customer_id': numbers with 293 distinct values, so regression (--kind"
+    assert note in call(*target, "--folds", 2).stdout
     result = call("relational", SHOP, "-t", "purchase.amount", "--folds", 2)
     assert "R²" in result.stdout
 
@@ -174,6 +177,7 @@ def test_the_json_has_the_keys_that_its_page_lists(rules, result):
         "scores",
         "score",
         "standard_error",
+        "baseline",
         "seconds",
     }
     assert set(found) == keys | {result}
@@ -195,3 +199,29 @@ def test_how_linked_files_are_read_is_said(tmp_path):
     learnt = call("relational", folder, "-t", "customer.left", "--folds", "3", "--save", saved)
     assert "visit is read as: ';' separated, decimal comma" in " ".join(learnt.stdout.split())
     assert "visit is read as: ';' separated, decimal comma" in call("predict", saved, folder).stderr
+
+
+def test_folds_of_an_ordered_table_are_shuffled(tmp_path):
+    """The class and the only other value follow the order of the rows."""
+    rows = "".join(f"{i},{'ab'[i >= 100]},{i // 25}\n" for i in range(200))
+    (tmp_path / "t.csv").write_text("id,y,quarter\n" + rows)
+    options = ("relational", tmp_path, "-t", "t.y", "--folds", 4, "--json")
+
+    def result(*more):
+        return json.loads(call(*options, *more).stdout)
+
+    assert result()["scores"] == result("--seed", 0)["scores"]
+    assert result("--seed", 1)["baseline"] == 0.5
+    saved = {}
+    for name, more in {"seed": ("--seed", 3), "again": ("--seed", 3), "order": ("--in-order",)}.items():
+        call(*options, *more, "--oof", tmp_path.parent / f"{name}.oof")
+        saved[name] = [
+            line.split(",")[1] for line in (tmp_path.parent / f"{name}.oof").read_text().splitlines()
+        ]
+    assert saved["seed"] == saved["again"] != saved["order"]
+    assert saved["order"][1:26] == ["1"] * 25
+
+
+def test_the_baseline_is_printed():
+    printed = call("relational", SHOP, "-t", "customer.churned", "--folds", 3).stdout
+    assert "Always predicting “no” would be correct for 69." in printed

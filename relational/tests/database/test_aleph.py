@@ -39,8 +39,8 @@ def test_examples_and_modes(write):
     assert database.key_types == ("mol",)
     assert database.relations["atm", 4].keyed
     assert [str(mode) for mode in resolve(bias, database).modes] == [
-        "atm(+V1,-V2,c,-V4)",
-        "atm(+V1,-V2,n,-V4)",
+        "atm(+V1,+-V2,c,+-V4)",
+        "atm(+V1,+-V2,n,+-V4)",
         "lteq(+V1,0.5)",
         "lteq(+V1,-0.5)",
     ]
@@ -160,3 +160,21 @@ def test_a_mode_that_cannot_be_followed_is_left_out_with_a_warning(write):
     bad = FILES["app.b"] + ":- modeb(1, p(f(+mol))). "
     with pytest.warns(UserWarning, match="app: a mode is left out: argument f.* has marks inside"):
         assert len(Bias.from_aleph(write(app_b=bad)).modes) == 2
+
+
+def test_an_output_may_be_a_variable_of_the_clause_and_leads_to_a_literal_about_it(tmp_path):
+    """Trains go east if a car is short and closed. Every train has cars, short cars and closed cars."""
+    background = """
+        :- modeh(1, east(+train)). :- modeb(*, has(+train,-car)). :- modeb(1, short(+car)).
+        :- modeb(1, closed(+car)). :- modeb(*, closed_car(+train,-car)).
+    """
+    for i in range(20):
+        background += f"has(t{i},a{i}). has(t{i},b{i}). short(a{i}). closed({'ab'[i % 2]}{i}). "
+        background += f"closed_car(t{i},{'ab'[i % 2]}{i}). "
+    (tmp_path / "app.b").write_text(background)
+    (tmp_path / "app.f").write_text("".join(f"east(t{i}). " for i in range(0, 20, 2)))
+    (tmp_path / "app.n").write_text("".join(f"east(t{i}). " for i in range(1, 20, 2)))
+    database, bias = Database.from_aleph(tmp_path / "app"), Bias.from_aleph(tmp_path / "app")
+    model = RelationalTreeClassifier(bias, cv=None).fit(database)
+    assert model.score(database) == 1.0
+    assert model.tree_.to_tilde().splitlines()[1] == "closed_car(A,-C),short(C) ? "

@@ -1,17 +1,13 @@
 import re
-import shutil
-import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosscut_relational import Bias, RelationalTreeClassifier
 from crosscut_relational.database.database import Database
 from crosscut_relational.database.program import Program
 from crosscut_relational.language.prolog import PrologError
-from crosscut_relational.language.terms import Compound, term_text
-from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.language.terms import Compound
 
 MOLECULES = """
     mol(1,pos). mol(2,neg). mol(3,pos).
@@ -60,9 +56,7 @@ def derived(text, name, arity):
         ("q(f(g(1),2)). q(f(3,4)). p(X,Y) :- q(f(g(X),Y)).", "p/2", {(1, 2)}),
         ("q([1,2]). q([3]). q([]). p(X,T) :- q([X|T]).", "p/2", {(1, (2,)), (3, ())}),
         ("q([1,2]). p(L) :- q([X,Y]), L = [Y,X|[]].", "p/1", {((2, 1),)}),
-        ("s(V,M) :- V > 5, !, M = big. s(_,small). p(X,M) :- atom(X,_,V), s(V,M).", "p/2",
-         {(1, "small"), (1, "big"), (2, "small"), (3, "big")}),
-        ("s(V) :- var(V), !. s(V) :- \\+ var(V), number(V), !, V > 5. s(_). p(X) :- atom(X,_,V), s(V).",
+        ("s(V) :- var(V), !. s(V) :- \\+ var(V), !, V > 5. s(_). p(X) :- atom(X,_,V), s(V).",
          "p/1", {(1,), (3,)}),
         ("path(X,Y) :- edge(X,Y). path(X,Y) :- edge(X,Z), path(Z,Y).", "path/2",
          {(1, 2), (2, 3), (3, 4), (1, 3), (2, 4), (1, 4)}),
@@ -79,20 +73,18 @@ def test_what_clauses_derive(clauses, name, expected):
     ("clauses", "message"),
     [
         ("p(X) :- mol(X,_), !.", "the cut"),
-        ("p(N) :- foldl(plus, [1,2], 0, N).", "foldl/4"),
-        ("p(X) :- mol(X,_), write(X).", "write/1 is not supported: clauses are evaluated before learning"),
+        ("p(X) :- mol(X,_), !.", "write the opposite of the tests before it into the clauses that follow"),
+        ("p(N) :- foldl(plus, [1,2], 0, N).", "foldl/4 is not supported; write forall(member(X,List), goal)"),
         (
-            "p(X) :- aggregate_all(product(Y), edge(Y,_), X).",
-            "aggregate_all/3 is not supported except for count",
+            "p(X) :- mol(X,_), write(X).",
+            "write/1 is not supported; leave it out: clauses are evaluated",
         ),
-        ("p(L) :- findall(Z, mol(_,_), L).", "Z is collected but does not occur in the goal"),
-        ("p(X) :- edge(X,_), findall(Y, p(Y), L), length(L,2).", "depends on all its own solutions"),
-        ("p(X) :- p(Y), edge(Y,X), aggregate_all(count, mol(_,_), 3). p(1).", "in a recursive predicate"),
-        ("p(L) :- maplist(f(Z), [1], L), edge(Z,_).", "Z in the first argument of maplist is never bound"),
-        (
-            "p(X) :- findall(Y, between(1,9,Y), L), maplist(q, L, _), X = 1. q(_,Y) :- member(Y,[1,2,3,4]).",
-            "maplist makes more than 100,000 lists of one",
-        ),
+        ("p(L) :- findall(X, mol(X,_), L).", "findall/3 is not supported; state counts, sums and lists"),
+        ("p(L) :- mol(L,_), aggregate_all(count, edge(_,L), 1).", "aggregate_all/3 is not supported; state"),
+        ("p(X) :- atom(X,_,V), \\+ reverse(V,[1]).", "reverse/2 is not supported; use member/2, append/3"),
+        ("p(X) :- edge(X,Y), succ(X,Y).", "succ/2 is not supported; use is, as in 'Y is X+1'"),
+        ("p(X) :- edge(X,Y), call(edge,X,Y).", "call/3 is not supported; write the goal itself"),
+        ("p(X) :- mol(X,C), (C == pos ; maplist(edge,[X],[X])).", "maplist/3 is not supported"),
         ("p(X,Y) :- mol(X,_), atom(X,Y,_), !, edge(X,_).", "the cut"),
         ("p(s(X)) :- p(X). p(0).", "a term with variables in a recursive predicate may create new constants"),
         ("p(X) :- mol(X,_), \\+ p(X).", "cannot be stratified"),
@@ -188,153 +180,20 @@ LISTS = MOLECULES + "l(1,[3,1,2,1]). l(2,[]). l(3,[b,a]). "
         ("p(X) :- memberchk(X,[q,r]).", {("q",), ("r",)}),
         ("p(X) :- between(2,4,X).", {(2,), (3,), (4,)}),
         ("p(M) :- atom(M,_,V), between(6,inf,V).", {(1,), (3,)}),
-        ("p(Y) :- edge(X,_), succ(X,Y).", {(2,), (3,), (4,)}),
-        ("p(Y) :- edge(X,_), succ(Y,X).", {(0,), (1,), (2,)}),
-        ("p(Y) :- edge(3,X), plus(X,Y,10).", {(6,)}),
-        ("p(O) :- compare(O,a,b).", {("<",)}),
-        ("p(X) :- edge(X,Y), compare(<,X,Y), X @< 2.", {(1,)}),
+        ("p(X) :- edge(X,_), X @< 2.", {(1,)}),
         ("p(X) :- edge(X,Y), dif(Y,3).", {(1,), (3,)}),
-        ("p(X) :- l(_,L), last(L,X).", {(1,), ("a",)}),
-        ("p(X) :- l(3,L), reverse(L,R), nth0(0,R,X).", {("a",)}),
-        ("p(X) :- l(3,L), nth1(X,L,a).", {(2,)}),
-        ("p(X) :- l(_,L), sum_list(L,X).", {(7,), (0,)}),
-        ("p(X) :- l(_,L), max_list(L,X).", {(3,)}),
-        ("p(X) :- l(_,L), min_list(L,X).", {(1,)}),
         ("p(X) :- l(X,L), length(L,4).", {(1,)}),
-        ("p(X) :- l(1,L), sort(L,S), nth0(X,S,3).", {(2,)}),
-        ("p(X) :- l(1,L), msort(L,S), nth0(X,S,3).", {(3,)}),
+        ("p(X) :- l(1,L), sort(L,[X,_,_]).", {(1,)}),
         ("p(X) :- l(3,L), append(A,_,L), length(A,X).", {(0,), (1,), (2,)}),
         ("p(X) :- l(X,L), \\+ length(L,0).", {(1,), (3,)}),
         ("p(X) :- l(_,L), member(X,L), number(X), \\+ X = 1.", {(3,), (2,)}),
         # a program's own definition takes the place of a built-in one, unless it goes through a list
         ("last(X,Y) :- edge(X,Y). p(X) :- last(1,X).", {(2,)}),
-        ("last([X],X). last([_|T],X) :- last(T,X). p(X) :- l(1,L), last(L,X).", {(1,)}),
         ("length([],0). length([_|T],N) :- length(T,M), N is M+1. p(X) :- l(X,L), length(L,2).", {(3,)}),
     ],
 )  # fmt: skip
 def test_built_in_predicates(clauses, expected):
     assert derived(LISTS + clauses, "p", 1) == expected
-
-
-ALL_SOLUTIONS = [
-    "p(M,L) :- mol(M,_), findall(X, atom(M,X,_), L).",
-    "p(M,N) :- mol(M,_), findall(X, atom(_,X,_), L), length(L,N).",
-    "p(M,N) :- mol(M,_), findall(V, (atom(M,_,V), V > 5), L), sum_list(L,N).",
-    "p(M,L) :- mol(M,_), findall(X-f(V), (atom(M,X,V) ; edge(M,V), X = M), L).",
-    "p(T,L) :- member(T,[2,6]), findall(X, (atom(_,X,V), V > T), L).",
-    "p(M,N) :- mol(M,_), aggregate_all(count, (atom(M,_,V), V > 1), N).",
-    "p(M,N) :- mol(M,_), aggregate_all(sum(2*V), atom(M,_,V), N).",
-    "p(M,N) :- mol(M,_), aggregate_all(max(V), (atom(M,_,V), V > 1), N).",
-    "p(N,X) :- aggregate_all(min(V,Y), atom(_,Y,V), min(N,X)).",
-    "p(L,B) :- aggregate_all(set(X), atom(_,X,_), L), aggregate_all(bag(X), atom(_,X,_), B).",
-    "p(C,L) :- setof(M, mol(M,C), L).",
-    "p(X,L) :- setof(V-M, atom(M,X,V), L).",
-    "p(L,1) :- setof(X, M^V^atom(M,X,V), L).",
-    "p(X,L) :- bagof(M, V^atom(M,X,V), L).",
-    "p(M,L) :- mol(M,_), bagof(X, edge(M,X), L).",
-    "d(X,Y) :- Y is X*2. p(A,L) :- findall(X, edge(X,_), A), maplist(d, A, L).",
-    "d(K,X,Y) :- Y is X*K. p(K,L) :- member(K,[2,3]), maplist(d(K), [1,5], L).",
-    "p(K,L) :- member(K,[[1],[1,2],[]]), maplist(edge, K, L).",
-    "p(K,M) :- member(K,[[2],[3,4],[1]]), maplist(edge, L, K), L = [M|_].",
-    "big(V) :- V > 5. p(M,1) :- mol(M,_), findall(V, atom(M,_,V), L), maplist(big, L).",
-    "big(V) :- V > 5. p(A,B) :- mol(M,_), findall(V, atom(M,_,V), L), include(big,L,A), exclude(big,L,B).",
-    "big(V) :- V > 5. p(A,B) :- mol(M,_), findall(V, atom(M,_,V), L), partition(big,L,A,B).",
-    "p(M,R) :- mol(M,_), (findall(X, atom(M,X,_), L), length(L,N), N > 1 -> R = many ; R = few).",
-    "p(M,1) :- mol(M,_), once(atom(M,_,_)), ignore(edge(M,_)), call(atom, M, x, _).",
-    "n(M,N) :- findall(X, atom(M,X,_), L), length(L,N). p(M,N) :- mol(M,_), n(M,N), \\+ n(M,2).",
-    "n(M,N) :- findall(X, atom(M,X,_), L), length(L,N). p(M,0) :- mol(M,_), forall(n(M,K), K < 2).",
-    "p(L,0) :- findall(M-N, (mol(M,_), aggregate_all(count, atom(M,_,_), N)), L).",
-    "p(M,S) :- mol(M,_), findall(V, (atom(M,_,V), \\+ (W is V + 2, W > 7)), L), sum_list(L,S).",
-    "p(M,0) :- mol(M,_), \\+ (W is M + 2), \\+ aggregate_all(max(V), atom(M,_,V), _).",
-    "p(M,0) :- mol(M,_), \\+ aggregate_all(max(V), (atom(M,_,V), V > 1), _).",
-    "n(M,N) :- aggregate_all(count, atom(M,_,_), N). p(M,R) :- mol(M,_), (n(M,_) -> R = 1 ; R = 2).",
-    "q([f(1,b),ab12,[c,d]]). p(N,A) :- q(L), member(T,L), compound(T), functor(T,N,_), arg(1,T,A).",
-    "q([f(1,b),ab12]). p(L,T) :- q(Q), member(T,Q), T =.. L.",
-    "q([f,1,b]). p(L,T) :- q(L), T =.. L.",
-    "p(L,N) :- member(A,['12','1.5',ab]), atom_codes(A,L), atom_number(A,N).",
-    "p(B,L) :- member(S,[b,ab]), sub_atom(abcab,B,L,_,S).",
-    "p(A,B) :- atomic_list_concat(L,'-','a-b-c'), length(L,A), atomic_list_concat(L,B).",
-    "p(A,1) :- member(A,[[1],[1,3]]), subset(A,[1,2]), copy_term(A,_).",
-]
-
-
-def text_of(values):
-    return " ".join(term_text(value) for value in values)
-
-
-@pytest.fixture(scope="module")
-def said_by_swipl(tmp_path_factory):
-    """What SWI-Prolog finds for p(X,Y), by program."""
-    if shutil.which("swipl") is None:
-        pytest.skip("SWI-Prolog is not installed")
-    file = tmp_path_factory.mktemp("swipl") / "all.pl"
-    modules = [f":- module(m{i}, []).\n" for i in range(len(ALL_SOLUTIONS))]
-    goals = []
-    for i, (module, clauses) in enumerate(zip(modules, ALL_SOLUTIONS, strict=True)):
-        (file.parent / f"m{i}.pl").write_text(module + MOLECULES + clauses)
-        goals.append(f":- use_module(m{i}).\n")
-    write = "forall(member(M,[{}]), (forall(M:p(X,Y), (print(X), write(' '), print(Y), put_char('~'))), nl))"
-    names = ",".join(f"m{i}" for i in range(len(ALL_SOLUTIONS)))
-    file.write_text(":- style_check(-discontiguous).\n" + "".join(goals) + f":- {write.format(names)}.\n")
-    command = ["swipl", "-q", "-g", "halt", str(file)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=file.parent)
-    lines = [set(line.split("~")) - {""} for line in ran.stdout.splitlines()]
-    return dict(zip(ALL_SOLUTIONS, lines, strict=True))
-
-
-@pytest.mark.parametrize("clauses", ALL_SOLUTIONS)
-def test_all_solutions_are_those_of_prolog(clauses, said_by_swipl):
-    found = derived(MOLECULES + clauses, "p", 2)
-    assert {text_of(row) for row in found} == said_by_swipl[clauses]
-
-
-def test_solutions_are_counted_once_however_they_are_proved():
-    assert derived(MOLECULES + "q(C) :- mol(_,C). p(N) :- aggregate_all(count, q(_), N).", "p", 1) == {(2,)}
-    assert derived("e(1). e(1). e(2). p(N) :- aggregate_all(count, e(_), N).", "p", 1) == {(2,)}
-    both = "p(L) :- findall(X, (edge(X,_) ; edge(_,X)), L)."
-    assert derived(MOLECULES + both, "p", 1) == {((1, 2, 3, 2, 3, 4),)}
-
-
-def test_goals_about_all_solutions_are_tests_of_examples():
-    facts = "".join(f"c({i},{'ab'[i % 3 > 1]}). " + f"w({i},x). w({i},y). " * (i % 3 > 1) for i in range(30))
-    clauses = "parts(K,N) :- findall(X, w(K,X), L), length(L,N). many(K) :- parts(K,N), N > 1."
-    database = Database.from_prolog(facts + clauses, predict="c(+k,-v)")
-    for mode in ("many(+K)", "(parts(+K,N), N > #[1,3])"):
-        model = RelationalTreeClassifier(Bias.of([mode]), cv=3).fit(database)
-        assert model.cv_score_ == 1.0
-    negated = "p(K) :- parts(K,N), \\+ (N > 1, w(K,x)), N < 5."
-    database = Database.from_prolog(facts + clauses + " " + negated, predict="c(+k,-v)")
-    assert RelationalTreeClassifier(Bias.of(["p(+K)"]), cv=3).fit(database).cv_score_ == 1.0
-
-
-def test_helpers_of_the_background_and_of_generated_constants_are_different(tmp_path):
-    facts = "".join(
-        f"c({i},{'ab'[i % 2]}). v({i},{i % 2 + 1}). v({i},5). u({i},{i % 2 + 1}). " for i in range(20)
-    )
-    (tmp_path / "app.kb").write_text(facts)
-    (tmp_path / "app.bg").write_text("least(K,N) :- aggregate_all(min(V), v(K,V), N).")
-    mode = "rmode(#(C: (u(K,_), aggregate_all(max(V), u(K,V), C)), (least(+K,N), N > C)))."
-    (tmp_path / "app.s").write_text(f"predict(c(+k,-v)). {mode}")
-    database, bias = Database.from_ace(tmp_path / "app"), Bias.from_ace(tmp_path / "app")
-    assert any(name.startswith("$all") for name, _ in database.relations)
-    constants = {mode.literals[1].args[1].value for mode in resolve(bias, database).modes}
-    assert constants == {1, 2}
-    assert RelationalTreeClassifier(bias, cv=4).fit(database).cv_score_ == 1.0
-
-
-def test_goals_about_all_solutions_in_models(tmp_path):
-    models = "".join(
-        f"begin(model({i})). {'pos' if i % 2 else 'neg'}. w(x). {'w(y).' if i % 2 else ''} end(model({i})).\n"
-        for i in range(20)
-    )
-    (tmp_path / "app.kb").write_text(models)
-    (tmp_path / "app.bg").write_text(
-        "s(x). s(y). known(X) :- s(X), w(X). many :- findall(X, w(X), L), maplist(known, L), length(L,2)."
-    )
-    (tmp_path / "app.s").write_text("load(models). classes([pos,neg]). rmode(many).")
-    database, bias = Database.from_ace(tmp_path / "app"), Bias.from_ace(tmp_path / "app")
-    assert database.relations["many", 1].n_facts == 10
-    assert RelationalTreeClassifier(bias, cv=4).fit(database).cv_score_ == 1.0
 
 
 def test_terms_with_many_arguments():
@@ -356,11 +215,7 @@ def test_arithmetic_without_a_value_is_false_with_a_warning():
         ("p(M) :- atom(M,_).", "atom/2 has no facts and no clauses; there is atom/3."),
         ("p(M) :- mol(M,_), \\+ (zzz(M), mol(M,pos)).", "zzz/1 has no facts and no clauses; no other name"),
         ("p(M) :- mol(M,_), lenght(M,2).", "did you mean length?"),
-        (
-            "p(M) :- mol(M,_), maplist(lenght,M,_).",
-            "lenght/2 has no facts and no clauses; did you mean length?",
-        ),
-        ("p(X) :- edge(_,X). p(Y) :- p(X), succ(X,Y).", "'succ' in a recursive predicate may create new"),
+        ("l([1]). l(C) :- l(A), append(A,A,C).", "'append' in a recursive predicate may create new"),
     ],
 )
 def test_what_a_body_calls_must_be_known(clause, message):

@@ -1,3 +1,7 @@
+import sqlite3
+import warnings
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -169,3 +173,43 @@ def test_without_keys_or_types_there_is_nothing_to_follow():
     database = Database.from_prolog("m(1,pos). m(2,neg). p(1,a).", predict="m(+k,-c)")
     with pytest.raises(BiasError, match="no keys to follow"):
         Bias.from_schema(database)
+
+
+def test_every_table_keeps_its_share_of_the_summaries():
+    n = 20
+    wide = {f"x{i}": list(range(n)) for i in range(40)}
+    tables = {
+        "t": {"id": list(range(n)), "y": ["a", "b"] * (n // 2)},
+        "wide": {"t_id": list(range(n)), **wide},
+        "narrow": {"t_id": list(range(n)), "z": list(range(n))},
+    }
+    database = Database.from_tables(tables, target="t.y")
+    with pytest.warns(UserWarning, match="max_aggregates=100 keeps 100 of 166 summaries of linked rows"):
+        bias = Bias.from_schema(database)
+    counts = Counter(each.steps[-1].table for each in bias.attributes if len(each.steps) > 1)
+    assert counts == {"wide": 95, "narrow": 5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(Bias.from_schema(database, max_aggregates=166).attributes) == 166
+        Bias.from_schema(database, max_aggregates=0)
+
+
+def test_views_that_may_count_later_rows_are_left_out(tmp_path):
+    with sqlite3.connect(tmp_path / "app.sqlite") as connection:
+        connection.executescript("""
+            CREATE TABLE patient(id INT PRIMARY KEY, admitted DATE, sick TEXT);
+            CREATE TABLE visit(id INT PRIMARY KEY, patient_id INT REFERENCES patient(id), day DATE, fee INT);
+            INSERT INTO patient VALUES (1, '2024-01-05', 'yes'), (2, '2024-01-05', 'no');
+            INSERT INTO visit VALUES
+                (1, 1, '2024-01-01', 5), (2, 2, '2024-02-01', 7), (3, 1, '2024-03-01', 9);
+            CREATE VIEW visits_of AS SELECT patient_id, COUNT(*) AS n, MAX(day) AS last FROM visit GROUP BY 1;
+            CREATE VIEW fees AS SELECT patient_id, fee FROM visit;
+            CREATE VIEW dear AS SELECT patient_id, day, fee FROM visit WHERE fee > 6;
+        """)
+    database = Database.from_sqlite(tmp_path / "app.sqlite", target="patient.sick")
+    with pytest.warns(UserWarning, match="as_of: left out views that may count later rows: visits_of, fees;"):
+        bias = Bias.from_schema(database, as_of="admitted")
+    assert {step.table for each in bias.attributes for step in each.steps} == {"patient", "visit", "dear"}
+    assert not bias.modes
+    later = Bias.from_schema(database)
+    assert "fees" in {step.table for each in later.attributes for step in each.steps}

@@ -242,3 +242,50 @@ def test_a_column_that_links_name_rows_by_may_have_gaps(keys):
     database = Database.from_tables(tables, target="car.good", keys=keys, links=links)
     model = RelationalTreeClassifier(cv=4).fit(database)
     assert model.cv_score_ == 1.0
+
+
+@pytest.mark.parametrize(("n_values", "is_class"), [(10, True), (11, False)])
+def test_integers_with_many_values_are_numbers(n_values, is_class):
+    tables = {"t": {"id": list(range(33)), "y": [i % n_values for i in range(33)]}}
+    assert bool(Database.from_tables(tables, target="t.y").classes) == is_class
+    assert Database.from_tables(tables, target="t.y", regression=False).classes
+
+
+@pytest.mark.parametrize(
+    ("table", "link"),
+    [("customers", "customer_id"), ("Categories", "CategoryID"), ("boxes", "box_id"), ("shop", "shopid")],
+)
+def test_links_are_found_by_the_singular(table, link):
+    tables = {
+        table: {"id": [1, 2, 3], "y": ["a", "b", "a"]},
+        "orders": {"id": [7, 8], link: [1, 1], "weight": [1.5, 2.5]},
+    }
+    database = Database.from_tables(tables, target=f"{table}.y")
+    assert database.relations["orders", 3].types[0] == table
+
+
+def test_a_column_that_other_tables_repeat_is_a_key():
+    tables = {
+        "People": {"playerID": ["a", "b", "c"], "y": ["p", "q", "p"]},
+        "Batting": {"playerID": ["a", "a", "c"], "teamID": ["x", "y", "x"], "runs": [1, 2, 3]},
+        "Salaries": {"playerID": ["b", "b", "a"], "teamID": ["y", "x", "x"], "pay": [1, 2, 3]},
+    }
+    database = Database.from_tables(tables, target="People.y")
+    assert database.examples == ["a", "b", "c"]
+    assert database.relations["Batting", 4].types[0] == "People"
+    assert database.relations["Salaries", 4].types[0] == "People"
+
+
+def test_tables_without_a_link_are_named():
+    tables = {
+        "loan": {"id": [1, 2, 3], "town": ["u", "v", "u"], "y": ["a", "b", "a"]},
+        "city": {"id": ["u", "v", "w"], "size": [1, 2, 3]},
+        "log": {"entry": ["e", "f"]},
+    }
+    message = (
+        r"not linked to loan, so no test uses them: city, log\. .* with links \(perhaps loan.town=city.id\)"
+    )
+    with pytest.warns(UserWarning, match=message):
+        Database.from_tables(tables, target="loan.y")
+    with pytest.warns(UserWarning, match=r"no test uses them: log\. .* with links$"):
+        Database.from_tables(tables, target="loan.y", links={"loan.town": "city.id"})

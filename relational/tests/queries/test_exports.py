@@ -1,19 +1,13 @@
-"""Trees about linked tables as SQL and Prolog give the predictions of the model."""
+"""Trees about linked tables as SQL give the predictions of the model."""
 
-import shutil
-import sqlite3
-import subprocess
-
-import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from crosscut_relational.database.database import Database
 from crosscut_relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut_relational.language.bias import Bias
-from crosscut_relational.language.terms import term_text
 from tests.linked_tables import shop
+from tests.random_tables import in_duckdb, in_sqlite
 
 SEEDS = range(10)
 
@@ -24,27 +18,6 @@ def fitted(seed):
     options = {"as_of": "joined"} if seed % 10 in {5, 8} else {}
     bias = Bias.from_schema(database, minimal_cases=2 + seed % 3, pruning="safe", **options)
     return tables, database, RelationalTreeClassifier(bias, cv=None).fit(database)
-
-
-def in_duckdb(tables, query):
-    with duckdb.connect() as connection:
-        for name, columns in tables.items():
-            connection.register("given", pa.table(columns))
-            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-        return dict(connection.execute(query).fetchall())
-
-
-def in_sqlite(tables, query):
-    connection = sqlite3.connect(":memory:")
-    for name, columns in tables.items():
-        connection.execute(f'CREATE TABLE "{name}" ({", ".join(columns)})')
-        rows = [
-            [str(v) if hasattr(v, "year") else v for v in row] for row in zip(*columns.values(), strict=True)
-        ]
-        connection.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(columns))})', rows)
-    found = dict(connection.execute(query).fetchall())
-    connection.close()
-    return found
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -64,27 +37,6 @@ def test_numbers_in_sql():
     found = in_duckdb(tables, model.to_sql())
     assert model.tree_.n_leaves > 3
     assert [found[key] for key in database.examples] == model.predict(database).tolist()
-
-
-@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_prolog_predicts_what_the_model_does(seed, tmp_path):
-    _, database, model = fitted(seed)
-    facts = [
-        term_text(relation.name) + "(" + ",".join(database.constants.text(each) for each in fact) + ")."
-        for relation in database.relations.values()
-        for fact in relation.columns.T
-    ]
-    asked = [f"example({term_text(key)})." for key in database.examples]
-    goal = ":- forall(example(K), (customer_leaves(K, [C]) -> print(C), nl))."
-    program = tmp_path / "model.pl"
-    program.write_text(
-        "\n".join([":- style_check(-singleton).", *facts, *asked, model.to_prolog(), goal]) + "\n",
-        encoding="utf-8",
-    )
-    command = ["swipl", "-q", "-g", "halt", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (done.stderr, done.stdout.split()) == ("", model.predict(database).tolist())
 
 
 def test_negated_and_joined_literals_in_sql():
@@ -111,8 +63,14 @@ def test_what_is_not_about_tables_is_refused():
         model.to_sql("oracle")
 
 
+def test_summaries_have_no_prolog_form():
+    _, _, model = fitted(0)
+    with pytest.raises(ValueError, match=r"to_prolog cannot write values and summaries .* use to_sql"):
+        model.to_prolog()
+
+
 def test_the_head_of_a_clause_is_not_a_table_of_two_columns():
     tables = {"m": {"id": [1, 2, 3, 4], "y": ["a", "a", "b", "b"]}, "p": {"m_id": [1, 2]}}
     database = Database.from_tables(tables, target="m.y")
-    model = RelationalTreeClassifier(Bias.from_schema(database, pruning="none"), cv=None).fit(database)
+    model = RelationalTreeClassifier(Bias.of(["p(+M,-P)"], pruning="none"), cv=None).fit(database)
     assert {line.split("(")[0] for line in model.to_prolog().splitlines() if "%" not in line} == {"m_y"}

@@ -117,8 +117,20 @@ def test_an_unknown_predicate_is_false_and_warned_about(database):
 
 
 def test_an_arity_clash_is_an_error(database):
-    with pytest.raises(BiasError, match="a mode uses atom/3, but the database has atom/4"):
-        resolve(Bias.of(["atom(+M,-A,-E)"]), database)
+    with pytest.raises(BiasError) as caught:
+        resolve(Bias.of(["atom(+M,-A,-E)", "ring(+M)", "atom(+M,-A,-E,-N)", "atom(+M,#,-E)"]), database)
+    assert str(caught.value).splitlines() == [
+        "a mode uses atom/3, but the database has atom/4",
+        "a mode uses ring/1, but the database has ring/2",
+    ]
+
+
+def test_a_template_without_types_is_a_warning(database):
+    bias = Bias.of(
+        ["atom(+M,-A,-E,-N)"], types=["atom(mol,id,element,num)"], auto_lookahead=[("ring(M,L)", ["L"])]
+    )
+    with pytest.warns(UserWarning, match="ring/2 has no declared types, but the language is typed"):
+        resolve(bias, database)
 
 
 def test_an_untyped_argument_is_an_error_in_a_typed_language(database):

@@ -80,7 +80,9 @@ class Covering:
         while remaining & wanted:
             a, b = self.constants or (proportions(self.examples.class_totals(remaining)), 0.0)
             done = 1 - (remaining & wanted).bit_count() / n
-            conditions = yield Request(remaining, target, a, b, least, significance, done=done)
+            conditions = yield Request(
+                remaining, target, a, b, least, significance, done=done, train=self.train
+            )
             if not conditions:
                 break
             rule = CoveringRule(conditions, self.examples.truth(conditions))

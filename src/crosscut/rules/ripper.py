@@ -106,6 +106,7 @@ class _OneClass:
     def __init__(self, ripper: Ripper, code: int, rows: int, n_possible: int) -> None:
         examples = ripper.examples
         self.examples = examples
+        self.train = ripper.train
         self.unit = examples.unit(ripper.train)
         self.min_weight = ripper.min_rows * self.unit
         self.code = code
@@ -140,7 +141,7 @@ class _OneClass:
 
     def request(self, rows: int, start: Conditions = ()) -> Request:
         a = (0.0,) * self.examples.n_classes
-        return Request(rows, self.code, a, 0.0, self.min_weight, 0.0, start, self.done)
+        return Request(rows, self.code, a, 0.0, self.min_weight, 0.0, start, self.done, self.train)
 
     def build(self, rules: list[CoveringRule], part: int) -> Learner:
         """Add rules while the description stays short (IREP*)."""

@@ -49,6 +49,7 @@ class Request(NamedTuple):  # a tuple, because one is created for every rule
     significance: float = 0.0  # minimum likelihood ratio statistic of a rule; 0 for none
     start: tuple[Any, ...] = ()  # conditions to start from, which the rows already satisfy
     done: float = 0.0  # approximate fraction of the learner's work that is done
+    train: int = -1  # the task's training rows; -1 if the possible conditions do not depend on them
 
 
 class CoveringRule(NamedTuple):

@@ -82,6 +82,8 @@ def read_database(
             links=dict(_link(each) for each in links),
             regression=None if kind is None else kind == "regression",
         )
+        if kind is None and database.target is not None:
+            _note_kind(database, target)
         if database.target is None:
             raise ValueError(f"--target {target} has no values")
         n_classes, n = len(database.classes), database.n_examples
@@ -92,6 +94,18 @@ def read_database(
             )
         chosen |= {name: value for name, value in schema.items() if value is not None}
         return database, Bias.from_schema(database, **chosen), _source(database, columns)
+
+
+def _note_kind(database: Database, target: str) -> None:
+    """Tell whether numbers are taken for classes or predicted as numbers, and how to override it."""
+    if database.classes and not all(isinstance(each, int) for each in database.classes):
+        return
+    is_number = not database.classes
+    n = len(np.unique(database.labels))
+    what, kind = ("distinct values", "regression") if is_number else ("classes", "classification")
+    other = "classification" if is_number else "regression"
+    note = f"target {target!r}: numbers with {n:,} {what}, so {kind} (--kind {other} overrides)"
+    warnings.warn(note, UserWarning, stacklevel=2)
 
 
 def _roles(stored: StoredTables, target: str, roles: dict[str, str | None]) -> dict[str, NDArray[Any]]:

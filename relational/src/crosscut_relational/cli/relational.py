@@ -19,6 +19,7 @@ from crosscut.cli.splitting import splitter
 from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
 from crosscut.data.array_file import replace_text
 from crosscut.forest.export.text import counted
+from crosscut.statistics.sentences import performance
 from crosscut_relational.cli.database import place_of, read_database
 from crosscut_relational.cli.viewer import print_model
 
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     type=click.IntRange(min=2),
     help="Number of folds. Default: the folds marked in the data, otherwise 10.",
 )
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed for shuffling examples into folds."
+)
+@click.option("--in-order", is_flag=True, help="Do not shuffle the examples: folds follow their order.")
 @options.splitting
 @click.option("--weights", metavar="COLUMN", help="Weight of each example; whole numbers for trees.")
 @click.option(
@@ -88,6 +93,8 @@ def relational(
     target: str | None,
     kind: str | None,
     folds: int | None,
+    seed: int,
+    in_order: bool,
     fold_files: Path | None,
     step_limit: int | None,
     key: tuple[str, ...],
@@ -138,10 +145,15 @@ def relational(
         if sql is not None and not (database.columns and not arguments["unordered"]):
             what = "linked tables" if not database.columns else "trees and ordered rules"
             raise Failure(f"--sql supports {what} only; use --prolog instead", UNSUITABLE)
+        if prolog is not None and bias.attributes:
+            raise Failure(
+                "--prolog cannot write values and summaries of linked tables; use --sql instead", UNSUITABLE
+            )
         _check_folds(folds, database.n_examples, place.name)
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
         order = "time" if source.time is not None else arguments["cv"]
-        cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=None)
+        random_state = None if in_order else seed
+        cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=random_state)
         if folds is None and database.folds is not None and cv == number_of_folds:
             cv = "marks"
         optional = {"sample_weight": source.weights, "groups": source.groups}
@@ -156,7 +168,7 @@ def relational(
                 if rules
                 else maker(bias, n_jobs=jobs)
             )
-            model.set_params(cv=cv, **limit).fit(database, **fitting)
+            model.set_params(cv=cv, random_state=random_state, **limit).fit(database, **fitting)
     grown = time.perf_counter()
     summary = {
         "file": place.name,
@@ -196,9 +208,15 @@ def relational(
 def _validation_data(fit: Fit) -> dict[str, Any]:
     cv = fit.validation
     if cv is None:
-        return {"folds": 0, "scores": [], "score": None, "standard_error": None}
+        return {"folds": 0, "scores": [], "score": None, "standard_error": None, "baseline": None}
     scores = cv.scores.tolist()
-    return {"folds": len(scores), "scores": scores, "score": cv.score, "standard_error": cv.standard_error}
+    return {
+        "folds": len(scores),
+        "scores": scores,
+        "score": cv.score,
+        "standard_error": cv.standard_error,
+        "baseline": performance(cv, "example")["baseline"],
+    }
 
 
 def _check_folds(folds: int | None, n_examples: int, data: str) -> None:

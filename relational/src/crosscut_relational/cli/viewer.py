@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosscut.cli.failure import UNSUITABLE, failing_with
 from crosscut.cli.rules import print_rules, rule_data
 from crosscut.cli.terminal import echo, plain, print_json, stdout
 from crosscut.forest.export.text import counted, number
+from crosscut.statistics.sentences import performance
 from crosscut_relational.cli.database import place_of, read_examples
 
 if TYPE_CHECKING:
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 def show(model: Any, *, as_json: bool, as_rules: bool, lines: int) -> None:
     """Print a model: as JSON, as Prolog clauses, or a tree of at most ``lines`` lines and its score."""
     if as_rules:
-        echo(model.to_prolog())
+        with failing_with(UNSUITABLE, "--rules: "):
+            clauses = model.to_prolog()
+        echo(clauses)
     elif not as_json:
         print_model(model, lines)
     elif hasattr(model, "rules_"):
@@ -46,7 +50,8 @@ def print_model(model: Any, most: int | None = None) -> None:
         measure = "R²" if fit.classes is None else "accuracy"
         console.print(
             f"\n[bold]{measure} {number(cv.score)} ± {number(cv.standard_error, 2)}[/] "
-            f"(all examples of {len(cv.scores)} folds ± standard error)"
+            f"(all examples of {len(cv.scores)} folds ± standard error)\n"
+            f"[dim]{plain(performance(cv, 'example')['comparison'])}[/]"
         )
 
 

@@ -36,7 +36,7 @@ class Bindings:
         self.undefined = False  # whether some arithmetic had no value, such as 1/0
 
     def apply(self, part: Part, facts: NDArray[np.int32] | None) -> None:
-        """Join with the `facts` of a relation or of a collected predicate, or filter by a test."""
+        """Join with the `facts` of a relation or rule, or filter by a test."""
         if part.kind == "built-in":
             facts = self._solutions(part)
         if facts is not None:

@@ -83,6 +83,8 @@ class Database:
         ``worn(7,gear)``. The first column of a keyed relation is still the key.
     columns : dict of (name, arity) to tuple of Column
         Columns of relations that come from tables.
+    views : dict of str to str
+        The SQL text of the tables that are views of a database.
     """
 
     constants: Constants = field(default_factory=Constants)
@@ -97,6 +99,7 @@ class Database:
     folds: NDArray[np.int32] | None = None
     implicit_key: bool = False
     columns: dict[tuple[str, int], tuple[Column, ...]] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_examples(self) -> int:
@@ -318,14 +321,17 @@ class Database:
             is not among the facts.
         keys : mapping of str to str, optional
             Primary keys: ``{"account": "account_id"}``. The default for a table ``account`` is a column named
-            ``id``, ``account_id`` or ``accountid`` with distinct values. Other tables get row numbers.
+            ``id``, ``account_id`` or ``accountid`` with distinct values (also for a table ``accounts``), or a
+            column such as ``playerID`` whose values other tables repeat. Other tables get row numbers.
         links : mapping of str to str, optional
             Foreign keys: ``{"loan.account_id": "account.account_id"}``; added to the links found by name
-            (a column named like another table's key, or like that table followed by ``_id``).
+            (a column named like another table's key, or like that table, or its singular, followed by
+            ``_id``). Tables without a link give a warning.
         classes : sequence, optional
             The classes in their order; sorted by default.
         regression : bool, optional
-            Whether to predict a number. By default, if the target column contains floating point numbers.
+            Whether to predict a number. By default, integers with at most 10 different values are
+            classes, and other numbers are predicted.
 
         Notes
         -----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import compress, product
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,10 @@ from crosscut_relational.database.bindings import Bindings
 from crosscut_relational.database.join_order import joined_cheaply
 from crosscut_relational.database.problems import report, unknown
 from crosscut_relational.database.relation import distinct_facts, fact_numbers, in_chunks
-from crosscut_relational.database.solutions import all_solutions
 from crosscut_relational.database.strata import check_stratified, closure, components, reached
 from crosscut_relational.language.builtins import is_recursion_on_lists
 from crosscut_relational.language.clauses import Normalizer, check_alternatives
-from crosscut_relational.language.cuts import without_cuts
+from crosscut_relational.language.cuts import without_var
 from crosscut_relational.language.parts import Conjunction, Part
 from crosscut_relational.language.prolog import PrologError
 from crosscut_relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
@@ -39,7 +38,7 @@ Predicate = tuple[str, int]
 Facts = dict[Predicate, "NDArray[np.int32]"]
 
 TESTS = ("relation", "compare", "unify", "differ")  # kinds of parts that bind nothing if they are negated
-HELPERS = ("$not", "$if", "$all")  # predicates for parts of clauses
+HELPERS = ("$not", "$if")  # predicates for parts of clauses
 
 
 @dataclass
@@ -71,7 +70,7 @@ class Derivation:
         """
         # lists are constants, so built-in predicates replace the program's definitions of member/2 and others
         stated = [(predicate_of(clause.head), clause) for clause in clauses if clause.head is not None]
-        heads = [(predicate_of(clause.head), clause) for clause in without_cuts(clauses) if clause.head]
+        heads = [(predicate_of(clause.head), clause) for clause in without_var(clauses) if clause.head]
         replaced = {predicate for predicate, clause in heads if is_recursion_on_lists(clause.head)}
         self.facts = {predicate: rows for predicate, rows in self.facts.items() if predicate not in replaced}
         replaced.add(("member", 2))
@@ -172,7 +171,7 @@ class Derivation:
                 tests = (test for (test,) in called)
                 options.append([tuple(replace(test, negated=not test.negated) for test in tests)])
             else:
-                options.append([(replace(part, kind="rule", source=part.predicate),)])
+                options.append([(replace(part, kind="rule"),)])
         check_alternatives(prod(map(len, options)), conjunction.clause)
         return [
             replace(conjunction, parts=tuple(part for parts in chosen for part in parts))
@@ -256,8 +255,10 @@ class Derivation:
                 if facts is None:
                     facts = np.empty((len(part.args), 0), np.int32)
             try:
-                if part.source is not None:
-                    facts = all_solutions(part, bindings, self.solutions)
+                if part.kind == "rule":
+                    known = [not isinstance(each, Variable) or each in bindings.columns for each in part.args]
+                    inputs = bindings.project(tuple(compress(part.args, known)))
+                    facts = self.solutions(part.predicate, inputs, np.flatnonzero(known).tolist())
                 bindings.apply(part, facts)
             except PrologError:
                 raise
@@ -287,7 +288,7 @@ class Derivation:
             bound = [head[place] for place in places]
             _, left, known = schedule(body.parts, bound, head)
             if left or not {*head} <= known:
-                raise body.error(f"of {rule.text}, not all is bound where all its solutions count")
+                raise body.error(f"some arguments of {rule.text} are not bound where it is negated")
             start = Bindings(self.constants)
             start.n_rows, start.columns = inputs.shape[1], dict(zip(bound, inputs, strict=True))
             derived.append(self.evaluate(body, start=start))
@@ -312,7 +313,7 @@ class Derivation:
         recursive = {each.predicate for each in conjunctions}
         for each in conjunctions:
             for part in each.parts:
-                if part.kind == "is" or part.source or (part.kind == "built-in" and makes_constants(part)):
+                if part.kind in {"is", "rule"} or (part.kind == "built-in" and makes_constants(part)):
                     kind = "numbers" if part.kind == "is" else "constants"
                     name = "a term with variables" if part.name[0] == "$" else f"'{part.name}'"
                     raise each.error(f"{name} in a recursive predicate may create new {kind} without end")

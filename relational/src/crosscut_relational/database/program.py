@@ -12,7 +12,7 @@ from crosscut_relational.database.constants import Constants
 from crosscut_relational.database.materialize import Derivation
 from crosscut_relational.database.relation import distinct_facts
 from crosscut_relational.database.strata import calls
-from crosscut_relational.language.collected import GOALS
+from crosscut_relational.language.parts import CONNECTIVES
 from crosscut_relational.language.prolog import Clause, PrologError, read_program
 from crosscut_relational.language.terms import (
     Compound,
@@ -188,15 +188,13 @@ def with_key(clause: Clause, keyed: set[Predicate]) -> Clause:
     """Return the clause with a variable for the example's key in its keyed literals."""
     key = Variable("Key")
 
-    def place(term: Term, n_more: int = 0) -> Term:
+    def place(term: Term) -> Term:
         if isinstance(term, Variable):
             return term
         name, args = name_and_args(term)
-        goals = dict(GOALS.get((name, len(args)), ()))
-        if goals:
-            placed = (place(arg, goals[i]) if i in goals else arg for i, arg in enumerate(args))
-            return Compound(name, tuple(placed))
-        return Compound(name, (key, *args)) if (name, len(args) + n_more) in keyed else term
+        if (name, len(args)) in CONNECTIVES:
+            return Compound(name, tuple(map(place, args)))
+        return Compound(name, (key, *args)) if (name, len(args)) in keyed else term
 
     if clause.head is None or predicate_of(clause.head) not in keyed:
         return clause

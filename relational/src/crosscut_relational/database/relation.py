@@ -78,12 +78,6 @@ def searched(
     return positions
 
 
-def rows_of(table: NDArray[np.int32]) -> Iterator[list[int]]:
-    """Yield facts as lists."""
-    for chunk in in_chunks(table.shape[1]):
-        yield from table[:, chunk].T.tolist()
-
-
 def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the facts without repetitions, first occurrences in their order."""
     if columns.shape[0] == 0:

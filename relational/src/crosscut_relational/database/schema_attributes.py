@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
@@ -44,8 +45,27 @@ class SchemaAttributes:
     def all(self) -> tuple[Attribute, ...]:
         """Return the attributes, nearest rows first."""
         attributes = [value for steps in self.single for value in self._values(steps)]
-        aggregates = [each for steps in self.several for each in self._aggregates(steps)]
-        return (*attributes, *aggregates[: self.reach.max_aggregates])
+        return (*attributes, *self._kept([list(self._aggregates(steps)) for steps in self.several]))
+
+    def _kept(self, aggregates: list[list[Attribute]]) -> list[Attribute]:
+        """Return at most `max_aggregates` summaries, about as many of each path.
+
+        The summaries of a path are ordered from simple to detailed, so those that are left out are the most
+        detailed ones. The choice does not depend on the target.
+        """
+        n, limit = sum(map(len, aggregates)), self.reach.max_aggregates
+        if n <= limit:
+            return [each for of_path in aggregates for each in of_path]
+        ranked = sorted((rank, path) for path, of in enumerate(aggregates) for rank in range(len(of)))
+        counts = Counter(path for _, path in ranked[:limit])
+        if limit:
+            warnings.warn(
+                f"max_aggregates={limit} keeps {limit} of {n:,} summaries of linked rows; a larger number "
+                "takes longer and may give better models",
+                UserWarning,
+                stacklevel=5,
+            )
+        return [each for path, of_path in enumerate(aggregates) for each in of_path[: counts[path]]]
 
     @cached_property
     def single(self) -> list[tuple[Step, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
@@ -30,10 +32,16 @@ if TYPE_CHECKING:
     Writer = Callable[[int, Argument], Literal]  # makes the literal with an argument in a column
 
 
+# words of the SQL of views that combine several rows
+_COMBINES = frozenset({"avg", "count", "distinct", "group", "limit", "max", "min", "over", "sum", "total"})
+
+
 def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
     """Make the bias; see `Bias.from_schema`."""
     if settings.discretize == "entropy":  # held-out labels must not affect the thresholds
         settings = replace(settings, discretize="equal_freq")
+    if reach.as_of is not None:
+        database = _without_timeless_views(database)
     described = {
         predicate: database.columns.get(predicate) or _columns_from_types(database, relation)
         for predicate, relation in database.relations.items()
@@ -66,6 +74,28 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
         types=types,
         typed=True,
         settings=settings,
+    )
+
+
+def _without_timeless_views(database: Database) -> Database:
+    """Leave out views whose rows cannot be restricted to those before a date: they may count later rows."""
+    hidden = []
+    for (name, _), columns in database.columns.items():
+        words = set(re.findall(r"\w+", database.views.get(name, "").lower()))
+        dated = any(column.kind == "date" for column in columns)
+        if words and name != database.target_name and (not dated or words & _COMBINES):
+            hidden.append(name)
+    if hidden:
+        warnings.warn(
+            f"as_of: left out views that may count later rows: {', '.join(hidden)}; a view needs a date of "
+            "its own and no GROUP BY, DISTINCT or aggregate function",
+            UserWarning,
+            stacklevel=4,
+        )
+    return replace(
+        database,
+        relations={key: each for key, each in database.relations.items() if key[0] not in hidden},
+        columns={key: each for key, each in database.columns.items() if key[0] not in hidden},
     )
 
 

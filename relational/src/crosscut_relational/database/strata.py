@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut_relational.language.collected import GOALS
+from crosscut_relational.language.parts import CONNECTIVES
 from crosscut_relational.language.terms import Compound, Variable, predicate_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def components(
             part.predicate
             for each in conjunctions
             for part in each.parts
-            if part.kind == "relation" or part.source
+            if part.kind in {"relation", "rule"}
         }
         & definitions.keys()
         for predicate, conjunctions in definitions.items()
@@ -36,15 +36,11 @@ def components(
         yield sorted(component, key=list(definitions).index), recursive
 
 
-def calls(body: Term, n_more: int = 0) -> set[Predicate]:
-    """Return the predicates that a body calls; a closure is called with more arguments."""
-    goals = GOALS.get(predicate_of(body)) if isinstance(body, Compound) else None
-    if isinstance(body, Compound) and goals is not None:
-        return set().union(*(calls(body.args[place], more) for place, more in goals))
-    if isinstance(body, Variable):
-        return set()
-    name, arity = predicate_of(body)
-    return {(name, arity + n_more)}
+def calls(body: Term) -> set[Predicate]:
+    """Return the predicates that a body calls."""
+    if isinstance(body, Compound) and predicate_of(body) in CONNECTIVES:
+        return set().union(*map(calls, body.args))
+    return set() if isinstance(body, Variable) else {predicate_of(body)}
 
 
 def reached(wanted: Iterable[Predicate], clauses: Iterable[tuple[Predicate, Clause]]) -> set[Predicate]:
@@ -70,13 +66,10 @@ def check_stratified(conjunctions: Sequence[Conjunction]) -> None:
     members = {each.predicate for each in conjunctions}
     for each in conjunctions:
         for part in each.parts:
-            needs_all = part.source is not None or (part.negated and part.kind == "relation")
-            if part.predicate not in members or not needs_all:
+            if part.predicate not in members or not part.negated or part.kind not in {"relation", "rule"}:
                 continue
-            on = f"all its own solutions (through {part.name})" if part.source else "its own negation"
-            if not part.source and not part.name.startswith("$"):
-                on += f" (through \\+ {part.name}/{len(part.args)})"
-            raise each.error(f"it cannot be stratified: the predicate depends on {on}")
+            through = "" if part.name.startswith("$") else f" (through \\+ {part.name}/{len(part.args)})"
+            raise each.error(f"it cannot be stratified: the predicate depends on its own negation{through}")
 
 
 def _strongly_connected(calls: Mapping[Predicate, set[Predicate]]) -> Iterator[list[Predicate]]:

@@ -78,7 +78,9 @@ class StoredTables:
         keys = {table: key for table, key in self.keys.items() if table in tables}
         options["keys"] = keys | dict(options.get("keys") or {})
         options["links"] = self.links | dict(options.get("links") or {})
-        return Database.from_tables(tables, target=target, **options)
+        database = Database.from_tables(tables, target=target, **options)
+        database.views = {name: text for name, text in self.views.items() if name in tables}
+        return database
 
     def _showing(self, target: str) -> list[str]:
         """Return the views whose SQL uses the target, all columns of its table, or another such view."""

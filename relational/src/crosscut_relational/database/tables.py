@@ -21,10 +21,13 @@ from crosscut_relational.language.terms import Compound
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from crosscut_relational.database.constants import Constants
     from crosscut_relational.database.database import ColumnKind
     from crosscut_relational.language.terms import Constant
 
+FEW_CLASSES = 10  # integers with at most this number of different values are classes
 UNKNOWN = "unknown"  # a link to a row that does not exist
 _UNSUPPORTED = (bytes, bytearray, memoryview, list, tuple, dict, set)  # types of values that tests cannot use
 
@@ -74,6 +77,7 @@ def build(
     target_table, target_column = _split(target, "target", columns)
     primary = _primary_keys(columns, dict(keys))
     linked = _links(columns, primary, dict(links))
+    _warn_of_unlinked(columns, primary, linked, target_table)
     values = columns[target_table].pop(target_column)
     if target_table in primary and primary[target_table] == target_column:
         raise SchemaError(f"target is {target!r}, which is the key of {target_table}")
@@ -169,13 +173,43 @@ def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
                 "distinct value in every row, or none to number the rows"
             )
     for table, content in tables.items():
-        likely = (f"{table}_id", f"{table}id", f"id_{table}", "id")
+        likely = [name for noun in _nouns(table) for name in (f"{noun}_id", f"{noun}id", f"id_{noun}")]
         names = {name.lower(): name for name in content}
-        for name in likely:
-            column = names.get(name.lower(), "")
+        for name in (*likely, "id"):
+            column = names.get(name, "")
             if table not in keys and column and content[column].is_unique:
                 keys[table] = column
+    for table, content in tables.items():
+        if table not in keys:
+            shared = [column for column in content if _is_shared_key(table, column, tables)]
+            keys.update((table, column) for column in shared[:1])
     return keys
+
+
+def _nouns(table: str) -> list[str]:
+    """Return a table's name in lower case, and its singular if it looks like a plural."""
+    name = table.lower()
+    for plural, singular in (("ies", "y"), ("ses", "s"), ("xes", "x"), ("ches", "ch"), ("s", "")):
+        if name.endswith(plural) and len(name) > len(plural) + 1 and not name.endswith("ss"):
+            return [name, name[: -len(plural)] + singular]
+    return [name]
+
+
+def _is_shared_key(table: str, column: str, tables: _Tables) -> bool:
+    """Whether other tables repeat the values of a column whose name ends with id, key or code."""
+    if not column.lower().endswith(("id", "key", "code")) or not tables[table][column].is_unique:
+        return False
+    others = [content[column] for name, content in tables.items() if name != table and column in content]
+    values = set(tables[table][column].values)
+    return any(each.values and not each.is_distinct for each in others) and all(
+        not each.is_unique and _fraction_within(each, values) > 0.5 for each in others
+    )
+
+
+def _fraction_within(column: _Values, values: set[Any]) -> float:
+    """Return the fraction of a column's distinct values that are among other values."""
+    distinct = {value for value in column.values if value is not None}
+    return len(distinct & values) / len(distinct) if distinct else 0.0
 
 
 def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> dict[str, dict[str, str]]:
@@ -193,7 +227,7 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
         if key != other_column:  # replace the value by the key of the row it refers to
             keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
             tables[table][column].values = [
-                None if value is None else keys.get(value, Compound(UNKNOWN, (value,)))
+                None if value is None else keys.get(value, Compound(UNKNOWN, (end, value)))
                 for value in tables[table][column].values
             ]
             tables[table][column].refers_to = (other_column, other)
@@ -203,15 +237,43 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
             if column in referred[table] or primary.get(table) == column:
                 continue
             for other, key in primary.items():
-                named = {
-                    f"{other}_{key}".lower(),
-                    f"{other}_id".lower(),
-                    *([key.lower()] if key.lower() != "id" else []),
-                }
+                named = {key.lower()} - {"id"}
+                for noun in _nouns(other):
+                    named |= {f"{noun}_{key}".lower(), f"{noun}_id", f"{noun}id"}
                 if other != table and column.lower() in named:
                     referred[table][column] = other
                     break
     return referred
+
+
+def _warn_of_unlinked(
+    tables: _Tables, primary: dict[str, str], linked: dict[str, dict[str, str]], target: str
+) -> None:
+    """Name the tables that no path of links joins to the target's table, and what might link them."""
+    reached, new = {target}, [target]
+    while new:
+        table = new.pop()
+        joined = {*linked[table].values(), *(name for name, ends in linked.items() if table in ends.values())}
+        new += joined - reached
+        reached |= joined
+    absent = [table for table in tables if table not in reached]
+    if not absent:
+        return
+    keys = {end: set(tables[end][key].values) for end, key in primary.items()}
+    pairs = [
+        (_fraction_within(content, keys[end]), f"{start}.{column}={end}.{primary[end]}")
+        for start in tables
+        for column, content in tables[start].items()
+        if content.kind != "date" and column != primary.get(start) and column not in linked[start]
+        for end in keys
+        if end != start and (start in absent) != (end in absent)
+    ]
+    likely = max(pairs, default=(0.0, ""), key=lambda pair: pair[0])
+    hint = f" (perhaps {likely[1]})" if likely[0] > 0.9 else ""
+    _warn(
+        f"not linked to {target}, so no test uses them: {', '.join(absent)}. Name the columns that refer to "
+        f"their rows, or to which their rows refer, with links{hint}"
+    )
 
 
 def _add_relation(
@@ -233,7 +295,7 @@ def _add_relation(
     columns, types, described = [], [], []
     for name in order:
         linked = name == key or name in links
-        columns.append(_ids(content[name].values, database.constants, linked=linked))
+        columns.append(_ids(content[name].values, database.constants, f"{table}.{name}" if linked else None))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
         described.append(Column(name, kind, *content[name].refers_to))
@@ -246,20 +308,24 @@ def _add_relation(
         database.key_types = (target,)
 
 
-def _ids(values: list[Any], constants: Constants, *, linked: bool) -> Any:
-    if not linked:
+def _ids(values: list[Any], constants: Constants, link: str | None) -> NDArray[np.int32]:
+    if link is None:
         return constants.intern_all(MISSING if value is None else value for value in values)
     # A missing link must not join with another missing link, so each becomes a different constant. Frames
     # turn integer columns with gaps into floats.
-    fresh = len(constants)
     return constants.intern_all(
-        Compound(MISSING, (fresh + number,))
+        Compound(MISSING, (link, number))
         if value is None
         else int(value)
         if isinstance(value, float) and value.is_integer()
         else value
         for number, value in enumerate(values)
     )
+
+
+def _are_classes(numbers: set[float]) -> bool:
+    """Whether numbers are taken for classes, as `crosscut cv` does: few different integers."""
+    return len(numbers) <= FEW_CLASSES and all(isinstance(each, int) for each in numbers)
 
 
 def _set_target(
@@ -278,7 +344,7 @@ def _set_target(
             f"{database.example_text(missing[0])}); drop those rows, or empty the column to predict all"
         )
     if regression is None:
-        regression = values.kind == "numeric" and any(isinstance(value, float) for value in values.values)
+        regression = values.kind == "numeric" and not _are_classes({*values.values})
     if regression:
         if values.kind != "numeric":
             other = next((each for each in values.values if not isinstance(each, (int, float))), None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosscut_relational.language.bias import Bias
-from crosscut_relational.language.modes import Literal, Var
+from crosscut_relational.language.modes import AutoLookahead, Literal, Var
 from crosscut_relational.language.notation import warmode_from_term
 from crosscut_relational.language.prolog import Clause, PrologError, read_program
 from crosscut_relational.language.settings import Settings
@@ -17,7 +17,7 @@ from crosscut_relational.language.terms import Compound, Term, conjuncts, predic
 if TYPE_CHECKING:
     import os
 
-    from crosscut_relational.language.modes import Mode, TypeNames
+    from crosscut_relational.language.modes import Argument, Mode, TypeNames
 
 CLASSES = ("pos", "neg")
 BACKGROUND = (".b", ".bk", ".pl")
@@ -113,6 +113,7 @@ class AlephProgram:
     def bias(self) -> Bias:
         """Return the bias; see `Bias.from_aleph`."""
         modes: list[Mode] = []
+        lookahead: list[AutoLookahead] = []
         types: dict[tuple[str, int], TypeNames] = {}
         for term in self.modes:
             try:
@@ -120,13 +121,21 @@ class AlephProgram:
             except PrologError as error:
                 warnings.warn(f"{self.name}: a mode is left out: {error}", UserWarning, stacklevel=3)
                 continue
-            modes.append(replace(mode, source=len(modes)))
+            # Aleph binds an output to a new variable or to one of the clause
+            literals = tuple(literal.changed(_reusable) for literal in mode.literals)
+            modes.append(replace(mode, literals=literals, source=len(modes)))
+            lookahead += [each for each in map(_introduced, literals) if each.variables]
             types[predicate] = names
         # a predicate with the name of a type may list the constants of that type
         defined = {predicate_of(each.head) for each in self.background if each.head is not None}
         used = {name for names in types.values() for name in names if isinstance(name, str)}
         types |= {(name, 1): (name,) for name in sorted(used) if (name, 1) in defined - types.keys()}
-        bias = Bias(modes=tuple(modes), typed=True, settings=Settings(**self._settings()))
+        bias = Bias(
+            modes=tuple(modes),
+            auto_lookahead=tuple(dict.fromkeys(lookahead)),
+            typed=True,
+            settings=Settings(**self._settings()),
+        )
         head = self.head
         if head is None:
             return replace(bias, types=types)
@@ -162,6 +171,21 @@ class AlephProgram:
         if isinstance(level := parameters.get("confidence"), float):
             settings["confidence_level"] = level
         return settings
+
+
+def _reusable(argument: Argument) -> Argument:
+    return Var("+-", argument.name) if isinstance(argument, Var) and argument.mark == "-" else argument
+
+
+def _introduced(literal: Literal) -> AutoLookahead:
+    """Return a template by which literals about the variables that a literal introduces may follow it."""
+    names = [f"V{number}" for number in range(literal.arity)]
+    new = (
+        name
+        for name, argument in zip(names, literal.args, strict=True)
+        if isinstance(argument, Var) and argument.mark == "+-" and not literal.negated
+    )
+    return AutoLookahead(Literal(literal.name, tuple(Var("", name) for name in names)), tuple(new))
 
 
 def _determined(directive: Clause) -> list[tuple[str, int]]:

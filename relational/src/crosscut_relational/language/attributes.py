@@ -137,10 +137,10 @@ def plural(noun: str) -> str:
 
     Examples
     --------
-    >>> plural("purchase"), plural("category"), plural("orders"), plural("box")
-    ('purchases', 'categories', 'orders', 'boxes')
+    >>> plural("purchase"), plural("category"), plural("orders"), plural("box"), plural("Batting")
+    ('purchases', 'categories', 'orders', 'boxes', 'Batting')
     """
-    if noun.endswith("s"):
+    if noun.endswith(("s", "ing")):
         return noun
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"

@@ -227,10 +227,12 @@ class Bias:
             Number of links to a single row that attributes may follow. With 2, the values of the district of
             a loan's account are attributes of the loan. 0 turns this off.
         max_aggregates : int
-            Maximum number of summaries of linked rows, nearest rows first; 0 turns this off.
+            Maximum number of summaries of linked rows; 0 turns this off. If there are more, a warning says
+            so, and every path of links keeps about as many, the simplest first.
         as_of : str, optional
             A date column of the target's table. Linked tables with dates are then used in summaries only,
-            restricted to rows dated before it, so that no test uses the future.
+            restricted to rows dated before it, so that no test uses the future. Views without dates and views
+            that combine rows are left out with a warning, because they may count later rows.
         windows : sequence of int
             With `as_of`, also count and sum the rows of the last 30, 90 and 365 days (or as given) before it.
         **settings
@@ -278,3 +280,6 @@ class Bias:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.modes))
+
+    def __repr__(self) -> str:
+        return f"<Bias: {len(self.modes)} modes, {len(self.attributes)} attributes>"

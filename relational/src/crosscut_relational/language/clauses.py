@@ -1,8 +1,8 @@
 r"""Normalise background clauses into conjunctions of simple parts, the form that is evaluated.
 
 Disjunction and if-then-else become several conjunctions. A negation of several literals becomes ``\+`` of a
-new predicate. Goals about all solutions, such as ``findall``, also become new predicates. Constructs outside
-Datalog with arithmetic raise an error that names the clause and the construct.
+new predicate. Constructs outside Datalog with arithmetic raise an error that names the clause, the construct
+and what to write instead.
 """
 
 from __future__ import annotations
@@ -13,9 +13,15 @@ from itertools import count, product
 from typing import TYPE_CHECKING
 
 from crosscut_relational.language.builtins import BUILTINS
-from crosscut_relational.language.collected import GOALS, MAPS, Collection, binds, called_with, collection_of
-from crosscut_relational.language.parts import NEVER, Conjunction, Part, clause_error, flat, part_of
-from crosscut_relational.language.schedule import schedule
+from crosscut_relational.language.parts import (
+    NEVER,
+    Conjunction,
+    Part,
+    check_supported,
+    clause_error,
+    flat,
+    part_of,
+)
 from crosscut_relational.language.terms import (
     Compound,
     Term,
@@ -68,7 +74,7 @@ class Normalizer:
                     bodies = self._bodies(goal, clause, seen)
                     check_alternatives(len(conjunctions) * len(bodies), clause)
                     conjunctions = [a + b for a, b in product(conjunctions, bodies)]
-                    seen = seen | binds(goal)
+                    seen = seen | _binds(goal)
                 return conjunctions
             case Compound(";", (Compound("->", (condition, then)), otherwise)):
                 yes = self._first_solution(condition, clause, seen)
@@ -86,23 +92,16 @@ class Normalizer:
             case Compound("forall", (condition, action)):
                 counterexample = Compound(",", (condition, Compound("\\+", (action,))))
                 return [[self._negation(counterexample, clause, seen)]]
-            case Compound("call", (closure, *more)) if not isinstance(closure, Variable):
-                return self._bodies(called_with(closure, more), clause, seen)
             case Compound("once", (goal,)):
                 return self._first_solution(goal, clause, seen)
-            case Compound("ignore", (goal,)):
-                self._first_solution(goal, clause, seen)
-                return [[]]
-            case Compound(name, (closure, *lists)) if name in MAPS and predicate_of(term) in GOALS:
-                return [self._mapped(name, closure, tuple(lists), clause, seen)]
-            case Compound() if (collection := collection_of(term, seen)) is not None:
-                return [self._collected(collection, clause, seen)]
             case Compound("member", (item, tuple() as items)) if not is_ground(items):
                 return [[part_of(Compound("=", (item, each)), clause)] for each in items]
             case "true":
                 return [[]]
             case "fail" | "false":
                 return []
+        if not isinstance(term, Variable) and predicate_of(term) not in self.defined:
+            check_supported(term, clause)
         part = part_of(term, clause)
         if part.kind == "relation" and part.predicate in BUILTINS and part.predicate not in self.defined:
             part = replace(part, kind="built-in")
@@ -155,53 +154,14 @@ class Normalizer:
     ) -> None:
         self.conjunctions += [Conjunction(name, head, tuple(body), clause) for head, body in definition]
 
-    def _collected(self, collection: Collection, clause: Clause, seen: set[Variable]) -> list[Part]:
-        """Define a predicate of a goal's solutions and return the parts that collect its last argument.
 
-        The last argument is the value of the template. The other arguments keep solutions apart: the goal's
-        variables, and the number of the alternative of ``;``.
-        """
-        goal_variables = dict.fromkeys(variables(collection.goal))
-        for variable in variables(collection.template):
-            if variable not in seen and variable not in goal_variables:
-                raise clause_error(clause, f"{variable.name} is collected but does not occur in the goal")
-        every = dict.fromkeys([*goal_variables, *variables(collection.template)])
-        bodies = self._bodies(collection.goal, clause, seen)
-        keys, groups = tuple(variable for variable in every if variable in seen), collection.groups or ()
-        if collection.groups is not None:  # no result without solutions, so the goal may bind these keys
-            bound = set(keys).intersection(*(schedule(body, (), ())[2] for body in bodies))
-            keys, groups = (
-                tuple(key for key in keys if key not in bound),
-                (*(key for key in keys if key in bound), *groups),
-            )
-        local_variables = [each for each in goal_variables if each not in seen and each not in groups]
-        value, terms = flat((collection.template,))
-        name = self._new("$all")
-        definition = []
-        for number, body in enumerate(bodies):
-            bound = {variable for part in body if not part.negated for variable in part.variables()}
-            local = (variable if variable in bound else 0 for variable in local_variables)
-            definition.append(((*keys, *groups, *local, number, *value), [*body, *terms]))
-        arity = len(keys) + len(groups) + len(local_variables) + 2
-        self._define(name, definition or [((*keys, *(0,) * (arity - len(keys))), [NEVER])], clause)
-        args, parts = flat((*keys, *groups, collection.result))
-        return [Part("collect", collection.how, args, source=(name, arity), n_inputs=len(keys)), *parts]
-
-    def _mapped(
-        self, name: str, closure: Term, lists: tuple[Term, ...], clause: Clause, seen: set[Variable]
-    ) -> list[Part]:
-        """Return the parts that apply a closure to the items of lists."""
-        keys = tuple(dict.fromkeys(variables(closure)))
-        if isinstance(closure, Variable) or not seen.issuperset(keys):
-            unbound = next(each for each in keys if isinstance(closure, Variable) or each not in seen)
-            raise clause_error(clause, f"{unbound.name} in the first argument of {name} is never bound")
-        items = tuple(Variable("Item") for _ in (lists if name == "maplist" else lists[:1]))
-        bodies = self._bodies(called_with(closure, items), clause, seen | {*items})
-        source = self._new("$all")
-        head = (*keys, *items)
-        self._define(source, [(head, body) for body in bodies] or [(head, [NEVER])], clause)
-        args, parts = flat((*keys, *lists))
-        return [Part("map", name, args, source=(source, len(head)), n_inputs=len(keys)), *parts]
+def _binds(goal: Term) -> set[Variable]:
+    """Return the variables that a goal may bind."""
+    if isinstance(goal, Compound) and predicate_of(goal) in {("\\+", 1), ("not", 1), ("forall", 2)}:
+        return set()
+    if isinstance(goal, Compound) and predicate_of(goal) in {(",", 2), (";", 2), ("->", 2)}:
+        return set().union(*map(_binds, goal.args))
+    return {*variables(goal)}
 
 
 def check_alternatives(n: int, clause: Clause) -> None:

@@ -1,4 +1,4 @@
-"""Replace cuts in background clauses by negations in the clauses that follow."""
+"""Clauses with ``var``, as ACE and Aleph programs write comparisons that can also bind a variable."""
 
 from __future__ import annotations
 
@@ -12,51 +12,63 @@ from crosscut_relational.language.terms import (
     conjuncts,
     name_and_args,
     predicate_of,
-    substituted,
     variables,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from crosscut_relational.language.prolog import Clause
 
-    Excluded = list[tuple[tuple[Term, ...], list[Term]]]  # arguments of heads, and the goals before the cut
 
+def without_var(clauses: Iterable[Clause]) -> list[Clause]:
+    r"""Return clauses that mean the same without ``var``, and without cuts that are then superfluous.
 
-def without_cuts(clauses: Iterable[Clause]) -> Iterator[Clause]:
-    r"""Yield clauses that mean the same without cuts and ``var``.
-
-    A cut is replaced if it follows tests of the head's arguments and these are distinct variables. Other cuts
-    stay. Arguments are bound wherever a predicate is used, so ``var(X)`` is false.
+    Arguments are bound wherever a predicate is used, so ``var(X)`` is false: a clause with it is dropped, and
+    ``\+ var(X)`` is true. A cut at the start of a body then always excludes the clauses that follow. A cut
+    after tests of the head's arguments in the last clause excludes nothing. Other cuts stay.
 
     Examples
     --------
     >>> from crosscut_relational.language.prolog import read_program
-    >>> for clause in without_cuts(read_program("f(X,Y) :- X > 3, !, Y = a. f(X,b).")):
+    >>> for clause in without_var(read_program("le(X,Y) :- var(Y), !, X = Y. le(X,Y) :- X =< Y.")):
     ...     print(clause)
-    f(X,Y) :- X>3,Y=a.
-    f(X,b) :- \+X>3.
+    le(X,Y) :- X=<Y.
     """
-    cut: dict[tuple[str, int], Excluded] = {}
+    kept: list[Clause] = []
+    ended: set[tuple[str, int]] = set()
+    last: dict[tuple[str, int], int] = {}
     for clause in clauses:
-        if clause.head is None:
+        if clause.head is None or predicate_of(clause.head) in ended:
             continue
-        excluded = cut.setdefault(predicate_of(clause.head), [])
-        written = [] if clause.body is None else conjuncts(clause.body)
-        goals = [goal for goal in written if not _is_var(goal, 1)]
-        if any(map(_is_var, goals)) or any(not tests for _, tests in excluded):
+        goals = [goal for goal in _goals(clause) if not _is_var(goal, 1)]
+        if any(map(_is_var, goals)):
             continue
         _, args = name_and_args(clause.head)
-        guards = [_none_of(tests, head, args) for head, tests in excluded]
+        if goals[:1] == ["!"] and len({*args}) == len(args) and all(isinstance(a, Variable) for a in args):
+            ended.add(predicate_of(clause.head))
+            goals = goals[1:]
+        last[predicate_of(clause.head)] = len(kept)
+        kept.append(_with_body(clause, goals))
+    for place in last.values():
+        clause = kept[place]
+        goals = _goals(clause)
         if "!" in goals:
-            last = len(goals) - 1 - goals[::-1].index("!")
-            tests = [goal for goal in goals[:last] if goal != "!"]
-            different = len({*args}) == len(args) and all(isinstance(each, Variable) for each in args)
-            if different and {*variables(tuple(tests))} <= {*args}:
-                goals = [*tests, *goals[last + 1 :]]
-                excluded.append((args, tests))
-        yield replace(clause, body=_chain(",", [*guards, *goals]) if guards or goals else None)
+            tests = goals[: goals.index("!")]
+            if {*variables(tuple(tests))} <= {*variables((clause.head or "",))}:
+                kept[place] = _with_body(clause, tests + goals[len(tests) + 1 :])
+    return kept
+
+
+def _goals(clause: Clause) -> list[Term]:
+    return [] if clause.body is None else conjuncts(clause.body)
+
+
+def _with_body(clause: Clause, goals: list[Term]) -> Clause:
+    body: Term | None = None
+    for goal in reversed(goals):
+        body = goal if body is None else Compound(",", (goal, body))
+    return replace(clause, body=body)
 
 
 def _is_var(goal: Term, negations: int = 0) -> bool:
@@ -66,17 +78,3 @@ def _is_var(goal: Term, negations: int = 0) -> bool:
             return False
         (goal,) = goal.args
     return isinstance(goal, Compound) and predicate_of(goal) == ("var", 1)
-
-
-def _none_of(tests: list[Term], head: tuple[Term, ...], args: tuple[Term, ...]) -> Term:
-    """Return the goal that at least one of the tests fails for these arguments."""
-    values = dict(zip(head, args, strict=True))
-    failed = [Compound("\\+", (substituted(test, lambda each: values.get(each, each)),)) for test in tests]
-    return _chain(";", failed)
-
-
-def _chain(operator: str, terms: Sequence[Term]) -> Term:
-    *before, chained = terms
-    for term in reversed(before):
-        chained = Compound(operator, (term, chained))
-    return chained

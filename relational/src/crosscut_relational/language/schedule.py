@@ -79,23 +79,11 @@ def _is_ready(part: Part, known: set[Variable], outside: set[Variable], waiting:
             return False
         elsewhere = {variable for each in waiting if each is not part for variable in each.variables()}
         return not (part.variables() & (elsewhere | outside)) - known
-    if part.source is not None and not part.negated:
-        return {*variables(part.args[: part.n_inputs])} <= known and (
-            part.kind == "collect" or given_list(part, known) is not None
-        )
     if part.kind == "is" and not part.negated:
         return set(variables(part.args[1])) <= known
     if part.kind == "unify" and not part.negated:
         return any(not isinstance(side, Variable) or side in known for side in part.args)
     return part.variables() <= known
-
-
-def given_list(part: Part, known: Container[Variable]) -> int | None:
-    """Return the position of the first bound list; the closure is applied to its items."""
-    lists = range(part.n_inputs, len(part.args))
-    places = lists if part.name == "maplist" else lists[:1]
-    bound = (place for place in places if all(each in known for each in variables(part.args[place])))
-    return next(bound, None)
 
 
 def builtin_inputs(part: Part, known: Container[Variable]) -> tuple[tuple[int, ...], Solve] | None:

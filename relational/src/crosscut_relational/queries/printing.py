@@ -7,8 +7,8 @@ from itertools import count
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
+from crosscut_relational.language.attributes import attribute_text
 from crosscut_relational.language.terms import INFIX, atom_text, term_text
-from crosscut_relational.queries.attribute_prolog import attribute_goals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,15 +60,15 @@ def _goal_text(goal: Goal, signature: Signature, names: _Names) -> str:
 
 
 def _conjunction(goals: Iterable[Goal], signature: Signature, names: _Names) -> str:
-    """Write goals. Attributes are bound at their first use; comparisons check that a value is a number."""
+    """Write goals. The first use of an attribute follows a goal that names it; numbers are checked."""
     first, last = signature.n_keys, signature.n_keys + len(signature.attributes)
     texts = []
     for goal in goals:
         for a in goal.args:
             if first <= a < last and a not in names.known:
                 value = names.name(a).removeprefix("-")
-                attribute = signature.attributes[a - first]
-                texts.append(attribute_goals(attribute, names.known[0], value, names.free))
+                attribute = attribute_text(signature.attributes[a - first], signature.columns)
+                texts.append(f"{atom_text(attribute)}({names.known[0]},{value})")
         if signature.columns and goal.name in {"<", "=<", ">", ">="} and goal.args[0] >= 0:
             texts.append(f"number({names.name(goal.args[0])})")
         texts.append(_goal_text(goal, signature, names))
@@ -119,6 +119,7 @@ def compact(tree: RelationalTree) -> str:
 
 def program(tree: RelationalTree) -> str:
     """Write the tree as Prolog clauses with cuts; the first clause whose body holds gives the class."""
+    check_prolog(tree.signature)
     lines: list[str] = []
 
     def write(node: Node, path: tuple[Goal, ...]) -> None:
@@ -131,6 +132,15 @@ def program(tree: RelationalTree) -> str:
 
     write(tree.root, ())
     return "\n".join(lines) + "\n"
+
+
+def check_prolog(signature: Signature) -> None:
+    """Raise an error for models about values and summaries of tables, which have no Prolog form."""
+    if signature.attributes:
+        raise ValueError(
+            "to_prolog cannot write values and summaries of linked tables; use to_sql, or give a bias whose "
+            "modes are literals only"
+        )
 
 
 def clause(

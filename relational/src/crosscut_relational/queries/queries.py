@@ -5,6 +5,7 @@ A query is a conjunction of goals. Sets of examples are bit sets in words of 64 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -12,8 +13,10 @@ import numpy as np
 from crosscut.data.memory import available, check_memory
 from crosscut_relational import _core
 from crosscut_relational.database.attribute_values import AttributeValues
+from crosscut_relational.database.database import MISSING
 from crosscut_relational.language.modes import Const, Key, TypeVariable, Var
 from crosscut_relational.language.rule import COMPARISONS, Goal
+from crosscut_relational.language.terms import Compound
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -118,7 +121,9 @@ class Facts:
             return known
         rule = self.database.rules.get((name, arity))
         if rule is None or not rule.bodies:  # rules that cannot be inlined are stored
-            number = self.store.add_relation(self.database.relation(name, arity).columns)
+            number = self.store.add_relation(
+                self.database.relation(name, arity).columns, *self._missing_links(name, arity)
+            )
         else:
             number = self.store.add_rule(
                 arity, [[self.literal(goal, 0) for goal in body] for body in rule.bodies]
@@ -126,6 +131,23 @@ class Facts:
         self._numbers[name, arity] = number
         self.predicates.append((name, arity))
         return number
+
+    def _missing_links(self, name: str, arity: int) -> tuple[list[int], int]:
+        """Return the columns of each fact that hold missing links, one bit each, and the bit of the key."""
+        described = self.database.columns.get((name, arity), ())
+        columns = self.database.relation(name, arity).columns
+        bits = np.zeros(columns.shape[1], np.uint64)
+        for place, column in enumerate(described):
+            if column.kind == "link":
+                bits |= self._is_missing[columns[place]].astype(np.uint64) << np.uint64(place)
+        key = sum(1 << place for place, column in enumerate(described) if column.kind == "key")
+        return (bits.tolist() if bits.any() else []), key
+
+    @cached_property
+    def _is_missing(self) -> NDArray[np.bool_]:
+        """Whether each constant is a missing link."""
+        terms = self.database.constants.terms
+        return np.array([isinstance(each, Compound) and each.name == MISSING for each in terms], bool)
 
     def literal(self, goal: Goal, n_fixed: int) -> CoreLiteral:
         """Encode a goal for the core; its first `n_fixed` variables are fixed."""

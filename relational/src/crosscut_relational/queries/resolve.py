@@ -28,7 +28,9 @@ from crosscut_relational.language.rule import ALIASES, COMPARISONS, Goal
 from crosscut_relational.queries.stored_rules import StoredRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.bias import Bias
@@ -36,15 +38,15 @@ if TYPE_CHECKING:
     from crosscut_relational.language.terms import Constant
 
 
-def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
+def resolve(bias: Bias, database: Database, cuts: Sequence[Mode] = ()) -> Language:
     """Return the language: checked modes with numbered constants and explicit keys.
 
-    Trees try every threshold of a numeric attribute. Rules use `cuts`, which adds a few thresholds.
+    Trees try every threshold of a numeric attribute. Rules try the `cuts`, which follow the other modes.
     """
     resolver = _Resolver(bias, database)
     modes = [
         replace(mode, literals=literals, generator=None, source=source)
-        for source, mode in enumerate((*bias.modes, *(_cuts(bias, database) if cuts else ())))
+        for source, mode in enumerate((*bias.modes, *cuts))
         for literals in resolver.choices(mode)
     ]
     lookahead = [
@@ -54,6 +56,8 @@ def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
     ]
     auto = [AutoLookahead(resolver.template(each.first), each.variables) for each in bias.auto_lookahead]
     root, root_types = resolver.root()
+    if resolver.problems:
+        raise BiasError("\n".join(resolver.problems))
     return Language(
         modes=tuple(modes),
         lookahead=tuple(lookahead),
@@ -68,15 +72,28 @@ def resolve(bias: Bias, database: Database, *, cuts: bool = False) -> Language:
     )
 
 
-def _cuts(bias: Bias, database: Database) -> Iterator[Mode]:
-    """Yield modes that compare the numeric attributes with thresholds of equal frequency."""
+def cuts_of_tasks(
+    bias: Bias, database: Database, trains: Sequence[NDArray[np.bool_]]
+) -> tuple[list[Mode], NDArray[np.bool_]]:
+    """Return modes that compare numeric attributes with thresholds of equal frequency, and who uses them.
+
+    The thresholds of a task come from its training examples. The array of shape (tasks, modes) says which
+    modes each task may use; the modes of the bias come first.
+    """
     values = AttributeValues(database)
+    modes: list[Mode] = []
+    used = [np.ones(len(trains), bool) for _ in bias.modes]
     for number, each in enumerate(bias.attributes, len(database.keys)):
-        if each.is_number:
-            numbers = values.numbers(each)
-            cuts = tuple(equal_frequency(numbers[~np.isnan(numbers)], bias.max_thresholds))
-            for comparison in ("=<", ">"):
-                yield Mode((Literal(comparison, (Key(number), Choice(cuts))),))
+        if not each.is_number:
+            continue
+        numbers = values.numbers(each)
+        known = ~np.isnan(numbers)
+        thresholds = [set(equal_frequency(numbers[known & train], bias.max_thresholds)) for train in trains]
+        for comparison in ("=<", ">"):
+            for cut in sorted(set().union(*thresholds)):
+                modes.append(Mode((Literal(comparison, (Key(number), Const(cut))),)))
+                used.append(np.array([cut in own for own in thresholds]))
+    return modes, np.stack(used, axis=1) if used else np.ones((len(trains), 0), bool)
 
 
 class _Resolver:
@@ -85,6 +102,7 @@ class _Resolver:
         self.database = database
         self.types: dict[tuple[str, int], TypeNames] = {}
         self.missing: set[tuple[str, int]] = set()
+        self.problems: list[str] = []
         self.rules = StoredRules(bias, database)
 
     def choices(self, mode: Mode) -> Iterator[tuple[Literal, ...]]:
@@ -112,7 +130,7 @@ class _Resolver:
         for chosen in product(*options):
             yield tuple(replace(literal, args=args) for literal, args in zip(located, chosen, strict=True))
 
-    def located(self, literal: Literal) -> Literal:
+    def located(self, literal: Literal, *, is_template: bool = False) -> Literal:
         """Return the literal with its key, after checking it against the database and the types."""
         written = literal.predicate
         name = ALIASES.get(literal.name, literal.name)
@@ -121,10 +139,11 @@ class _Resolver:
             self.types.setdefault((name, 2), self.bias.types.get(written, (None, None)))
             return literal
         if self.bias.typed and written not in self.bias.types:
-            raise BiasError(
-                f"{name}/{literal.arity} has no declared types, but the language is typed: "
-                f"add type({name}(...)) with {literal.arity} type names, or leave typed_language off"
-            )
+            problem = f"{name}/{literal.arity} has no declared types, but the language is typed: "
+            problem += f"add type({name}(...)) with {literal.arity} type names, or leave typed_language off"
+            if not is_template:  # a template without a mode matches nothing
+                raise BiasError(problem)
+            warnings.warn(problem, UserWarning, stacklevel=6)
         declared = self.bias.types.get(written, (None,) * literal.arity)
         if self.bias.implicit_key and self.takes_key(name, literal.arity):
             literal = replace(literal, args=(Key(0), *literal.args))
@@ -164,9 +183,10 @@ class _Resolver:
         arities = database.arities(literal.name)
         if arities:
             known = " and ".join(f"{literal.name}/{arity - hidden}" for arity in arities)
-            raise BiasError(
+            self.problems.append(
                 f"a mode uses {literal.name}/{literal.arity - hidden}, but the database has {known}"
             )
+            return
         warnings.warn(
             f"a mode uses {literal.name}/{literal.arity - hidden}, which has no facts and no rules; "
             "it is false for every example",
@@ -211,7 +231,7 @@ class _Resolver:
 
     def template(self, literal: Literal) -> Literal:
         """Return a template's literal with numbered constants."""
-        located = self.located(literal)
+        located = self.located(literal, is_template=True)
         return located.changed(lambda a: self.constant(a.value) if isinstance(a, Const) else a)
 
     def root(self) -> tuple[tuple[Goal, ...], TypeNames]:

@@ -1,4 +1,8 @@
-"""Write a tree or rules over tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries."""
+"""Write a tree or rules over tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries.
+
+A common table expression adds the summaries that the tests use to the rows of the examples, so that each is
+computed once per example, however many tests use it.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +30,27 @@ def tree_query(tree: RelationalTree, dialect: Dialect) -> str:
     """Return the query; see `RelationalTree.to_sql`."""
     writer = _Writer(tree.signature, dialect)
 
+    leaves = {id(node): 1 for node in tree.root.leaves()}
+    for node in reversed(list(tree.root.walk())):
+        if node.branches:
+            leaves[id(node)] = sum(leaves[id(each)] for each in node.branches)
+
     def case(node: Node, path: tuple[Goal, ...], indent: str) -> str:
-        if not node.branches:
-            value: Constant = node.prediction if not tree.classes else tree.classes[int(node.prediction)]
+        """Write the subtree; larger branches follow as further cases, since databases limit nesting."""
+        lines, inner = [], indent + "  "
+        while node.branches:
+            longer = (*path, *node.test)
+            (yes, no), test = node.branches, writer.holds(node.test, longer)
+            if leaves[id(yes)] > leaves[id(no)]:
+                lines.append(f"WHEN COALESCE(NOT ({test}), TRUE)\n{inner}THEN {case(no, path, inner)}")
+                node, path = yes, longer
+            else:
+                lines.append(f"WHEN {test}\n{inner}THEN {case(yes, longer, inner)}")
+                node = no
+        value: Constant = node.prediction if not tree.classes else tree.classes[int(node.prediction)]
+        if not lines:
             return writer.constant(value)
-        longer = (*path, *node.test)
-        yes, no = node.branches
-        inner = indent + "  "
-        return (
-            f"CASE WHEN {writer.holds(node.test, longer)}\n{inner}THEN {case(yes, longer, inner)}\n"
-            f"{inner}ELSE {case(no, path, inner)} END"
-        )
+        return "CASE " + f"\n{indent}".join(lines) + f"\n{inner}ELSE {writer.constant(value)} END"
 
     return writer.query(case(tree.root, (), "  "))
 
@@ -66,6 +80,12 @@ def _key(columns: tuple[Column, ...]) -> Column:
     return next(column for column in columns if column.kind == "key")
 
 
+def _unused(name: str, taken: set[str]) -> str:
+    while name in {each.lower() for each in taken}:
+        name += "_"
+    return name
+
+
 def _select(expression: str, tables: str, conditions: list[str]) -> str:
     return " ".join(["SELECT", expression, "FROM", tables, "WHERE", " AND ".join(conditions) or "1 = 1"])
 
@@ -83,14 +103,26 @@ class _Writer:
                 f"with keys={{{target[0]!r}: ...}}"
             )
         self.signature, self.dialect, self.target = signature, dialect, target
+        self.summaries: dict[str, str] = {}  # names of columns, by expression
+        names = {name for name, _ in signature.columns}
+        self.extended = _unused("extended", names)  # the rows of the examples with their summaries
 
     def query(self, prediction: str) -> str:
         """Return the query for the key and the prediction of every example."""
         key = self.column("t", _key(self.signature.columns[self.target]))
-        lines = [
+        table, lines = self.target[0], []
+        if self.summaries:
+            columns = ",\n  ".join(["t.*", *(f"{text} AS {name}" for text, name in self.summaries.items())])
+            lines = [
+                f"WITH {self.extended} AS MATERIALIZED (",
+                f"  SELECT {columns}",
+                f"  FROM {quoted(table)} AS t)",
+            ]
+            table = self.extended
+        lines += [
             f"SELECT {key} AS key,",
             f"  {prediction} AS {quoted(self.signature.target_column or 'prediction')}",
-            f"FROM {quoted(self.target[0])} AS t",
+            f"FROM {quoted(table)} AS t",
         ]
         return "\n".join(lines) + "\n"
 
@@ -240,11 +272,20 @@ class _Writer:
         return f"({_select(key, f'{quoted(link.table)} AS k', [f'{named} = {expression}'])})"
 
     def attribute(self, attribute: Attribute) -> str:
-        """Return an attribute of the row t as an expression."""
+        """Return the column of the row t that has an attribute, adding a summary if it is new."""
+        if len(attribute.steps) == 1:
+            return self.column("t", self.signature.columns[self.target][attribute.column or 0])
+        text = self.summary(attribute)
+        if text not in self.summaries:
+            taken = {part for column in self.signature.columns[self.target] for part in column.parts}
+            taken.add(self.signature.target_column or "")
+            self.summaries[text] = _unused(f"summary_{len(self.summaries) + 1}", taken)
+        return f"t.{self.summaries[text]}"
+
+    def summary(self, attribute: Attribute) -> str:
+        """Return an attribute of the row t that other rows determine, as an expression."""
         steps = attribute.steps
         columns = self.signature.columns[steps[-1].predicate]
-        if len(steps) == 1:
-            return self.column("t", columns[attribute.column or 0])
         last = f"s{len(steps) - 1}"
         value = "" if attribute.column is None else self.column(last, columns[attribute.column])
         conditions = [self.joined(steps, number) for number in range(1, len(steps))]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Scope = dict[int, str]  # names of rows in the tests above a node, by the variable of their key
 
 _SIGNS = {"=<": "<=", "\\=": "is not"}
-_ORDINALS = ("", "second", "third", "fourth", "fifth", "further")
 
 
 class Words:
@@ -87,7 +86,8 @@ class Words:
                 phrases.append(("", []))
             elif self.first <= key < self.last and not goal.negated:  # a row that the example refers to
                 place, prefix = len(phrases), f"{self._link(key)}."
-                phrases.append(("", []))
+                is_test = len(rows) == 1 and not compared and all(a >= 0 for a in goal.args)
+                phrases.append((f"{self._link(key)} is in {goal.name}" if is_test else "", []))
             elif key in scope:
                 place, prefix = len(phrases), ""
                 phrases.append((f"that {scope[key]} has", []))
@@ -138,9 +138,9 @@ class Words:
 
 
 def _label(table: str, known: Scope) -> str:
-    """Name a new row of a table; an ordinal distinguishes it from known rows of that table."""
-    same = sum(name.rpartition(" ")[2] == table for name in known.values())
-    return f"{_ORDINALS[min(same, len(_ORDINALS) - 1)]} {table}".strip()
+    """Name a new row of a table; a number distinguishes it from earlier rows, one of which it may be."""
+    same = sum(name.partition(" (")[0] == table for name in known.values())
+    return f"{table} ({same + 1})" if same else table
 
 
 def _leaf(tree: RelationalTree, node: Node) -> str:

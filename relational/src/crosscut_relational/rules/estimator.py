@@ -16,6 +16,7 @@ from crosscut.training.checks import read_weights
 from crosscut.training.fit import fit_of
 from crosscut_relational.queries.growth import limit_hits
 from crosscut_relational.queries.prediction import ModelQueries
+from crosscut_relational.queries.printing import check_prolog
 from crosscut_relational.queries.queries import STEP_LIMIT, Queries
 from crosscut_relational.queries.sql import rules_query
 from crosscut_relational.rules.examples import RelationalExamples
@@ -54,8 +55,9 @@ class RelationalRuleClassifier(RuleEstimator):
         As for ``RelationalTreeClassifier``.
     step_limit : int
         Maximum number of facts examined per query and example.
-    random_state : int
-        Seed for choosing the examples that RIPPER prunes on.
+    random_state : int, optional
+        Seed for choosing the examples that RIPPER prunes on. If given, it also shuffles the examples before
+        they are put into ``cv`` folds.
 
     Attributes
     ----------
@@ -90,7 +92,7 @@ class RelationalRuleClassifier(RuleEstimator):
     strategy: str = "ripper"
     cv: int | str | ArrayLike | None = 10
     step_limit: int = STEP_LIMIT
-    random_state: int = 0
+    random_state: int | None = None
 
     def fit(
         self,
@@ -116,7 +118,9 @@ class RelationalRuleClassifier(RuleEstimator):
         """
         del y
         check_parameters(self)
-        data = RelationalSet.read(database, self.bias, self.cv, cuts=True, groups=groups)
+        data = RelationalSet.read(
+            database, self.bias, self.cv, cuts=True, groups=groups, random_state=self.random_state
+        )
         tasks, weights = data.tasks, read_weights(sample_weight, None, data.y)
         queries = Queries(data.facts, data.language, step_limit=self.step_limit)
         together = grouped_by_weights(
@@ -124,7 +128,11 @@ class RelationalRuleClassifier(RuleEstimator):
             [weights] * tasks.n_tasks,
             partial(RelationalExamples, queries),
         )
-        sets = rule_sets(Learning.of(self, seed=int(self.random_state)), together)
+        if data.used is not None:
+            for group in together:
+                of_tasks = zip(group.trained, group.tasks, strict=True)
+                group.examples.used = {train: data.used[task] for train, task in of_tasks}
+        sets = rule_sets(Learning.of(self, seed=int(self.random_state or 0)), together)
         self.n_evaluations_ = queries.store.n_evaluations
         validation = None
         if tasks.n_tasks > 1 and data.classes is not None:
@@ -205,7 +213,8 @@ class RelationalRuleClassifier(RuleEstimator):
         After each clause a comment gives the covered examples of its class and all covered examples. The
         last clause is the default.
         """
-        return self.wording_.prolog(self.rules_)
+        check_prolog(self._signature)
+        return self.wording_.prolog(self.rules_) or ""
 
     def to_sql(self, dialect: Dialect = "duckdb") -> str:
         """Write the final rules as an SQL query that gives the key and prediction of every example.

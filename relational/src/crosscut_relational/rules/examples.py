@@ -41,6 +41,7 @@ class _Refinements:
     candidates: Any
     numbers: NDArray[np.int64]  # of the candidates
     queries: NDArray[np.int32]
+    sources: NDArray[np.int64]  # numbers of the modes
 
 
 class RelationalExamples(Rows):
@@ -65,6 +66,8 @@ class RelationalExamples(Rows):
         self._paths: dict[Conditions, Path] = {(): self._root}
         self._truth: dict[Conditions, int] = {(): (1 << self.n_rows) - 1}
         self._refinements: dict[Conditions, _Refinements] = {}
+        # modes that a task may use, by its training rows; all of them if it is not listed
+        self.used: dict[int, NDArray[np.bool_]] = {}
 
     def _binary_digits(self) -> list[tuple[float, NDArray[np.uint64] | None]]:
         """Return powers of two and the examples whose weight has that binary digit; None for all examples."""
@@ -90,16 +93,18 @@ class RelationalExamples(Rows):
         return np.array([zlib.crc32(name.encode()) for name in names], np.uint64)
 
     def n_conditions(self, rows: int) -> int:
-        """Return the number of tests that can start a rule; it does not depend on the rows."""
-        del rows
-        return len(self._refined((), self._root).queries)
+        """Return the number of tests that can start a rule of the task that trains on these rows."""
+        sources = self._refined((), self._root).sources
+        used = self.used.get(rows)
+        return len(sources) if used is None else int(used[sources].sum())
 
     def _refined(self, conditions: Conditions, path: Path) -> _Refinements:
         if conditions not in self._refinements:
             candidates = path.candidates(self.queries)
             numbers = np.array(self.queries.store.order(candidates, path.ages), np.int64)
+            sources = np.array(self.queries.store.sources(candidates), np.int64)[numbers]
             queries = candidates.queries[numbers]
-            self._refinements[conditions] = _Refinements(candidates, numbers, queries)
+            self._refinements[conditions] = _Refinements(candidates, numbers, queries, sources)
         return self._refinements[conditions]
 
     def search(self, requests: Sequence[Request], settings: Settings) -> list[Conditions]:
@@ -167,7 +172,9 @@ class RelationalExamples(Rows):
                 union |= state.rows
             truth = self.queries.store.truth(refined.queries, self.words([union])[0])
             for state in sharing:
-                state_offers = self._offers(requests[state.request], settings, state, truth)
+                used = self.used.get(requests[state.request].train)
+                usable = None if used is None else used[refined.sources]
+                state_offers = self._offers(requests[state.request], settings, state, truth, usable)
                 best_offers.setdefault(state.request, []).extend(
                     (*offer[:2], position[id(state)], offer[2], state, truth[offer[2]])
                     for offer in state_offers
@@ -194,7 +201,12 @@ class RelationalExamples(Rows):
         return result
 
     def _offers(
-        self, request: Request, settings: Settings, state: _State, truth: NDArray[np.uint64]
+        self,
+        request: Request,
+        settings: Settings,
+        state: _State,
+        truth: NDArray[np.uint64],
+        of_task: NDArray[np.bool_] | None,
     ) -> list[tuple[float, float, int]]:
         """Return the best candidates of a state as (-quality, -coverage, number)."""
         class_words = self.words([state.rows & of_class for of_class in self.of_class])
@@ -206,6 +218,8 @@ class RelationalExamples(Rows):
         n = counts.sum(axis=1)
         whole = self.total(state.rows)
         usable = (n > 0) & (n < whole) & (n >= request.least)
+        if of_task is not None:
+            usable &= of_task
         if request.target >= 0:
             usable &= counts[:, request.target] > 0
         chosen = np.flatnonzero(usable)

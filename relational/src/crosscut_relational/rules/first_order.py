@@ -85,8 +85,13 @@ class FirstOrderWording(Wording):
         numbers = {a: self.schema.n_fixed + i for i, a in enumerate(objects)}
         return rule.code, self._queries.conjunction(g.renamed(lambda a: numbers.get(a, a)) for g in goals)
 
-    def prolog(self, rules: RuleSet) -> str:
-        """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote."""
+    def prolog(self, rules: RuleSet) -> str | None:
+        """Return rules as Prolog clauses: a decision list with cuts, or clauses that vote.
+
+        Rules about values and summaries of tables have no Prolog form.
+        """
+        if self.schema.attributes:
+            return None
         classes = tuple(self.classes)
 
         def write(rule: Rule) -> str:
