@@ -89,33 +89,20 @@ struct Forest : Held<Trees> {
     return nb::cast(give(std::move(parent), {size}));
   }
 
-  // (node_alpha, step_start, step_alpha, step_risk, step_leaves) of
-  // crosscut.forest.pruning.PruningPaths
-  nb::tuple pruning_paths(const Reals& risk, int n_threads) const {
+  nb::object node_alphas(const Reals& risk, int n_threads) const {
     need(risk.size() == size, "risk must have one entry per node");
-    std::unique_ptr<double[]> node_alpha(new double[size]);
-    std::vector<Path> paths(count());
+    std::unique_ptr<double[]> alpha(new double[size]);
     {
       nb::gil_scoped_release release;
       parallel_for(n_trees, 1, size < 4096 ? 1 : n_threads,
                    [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t t = begin; t < end; t++) {
                        const std::int64_t at = node_start[t];
-                       paths[static_cast<std::size_t>(t)] =
-                           pruning_path(*this, t, risk.data() + at, node_alpha.get() + at);
+                       crosscut::node_alphas(*this, t, risk.data() + at, alpha.get() + at);
                      }
                    });
     }
-    std::vector<std::int64_t> step_start{0};
-    Path all;
-    for (const Path& path : paths) {
-      all.alpha.insert(all.alpha.end(), path.alpha.begin(), path.alpha.end());
-      all.risk.insert(all.risk.end(), path.risk.begin(), path.risk.end());
-      all.n_leaves.insert(all.n_leaves.end(), path.n_leaves.begin(), path.n_leaves.end());
-      step_start.push_back(static_cast<std::int64_t>(all.alpha.size()));
-    }
-    return nb::make_tuple(give(std::move(node_alpha), {size}), give(step_start), give(all.alpha),
-                          give(all.risk), give(all.n_leaves));
+    return nb::cast(give(std::move(alpha), {size}));
   }
 
   nb::object shrink(const Matrix<double>& own, double lambda) const {
@@ -298,8 +285,8 @@ void bind_forest(nb::module_& m) {
            "weight"_a)
       .def("apply", &Forest::apply, "x"_a, "rows"_a.none(), "row_start"_a.none(), "n_threads"_a)
       .def("parents", &Forest::parents)
-      .def("pruning_paths", &Forest::pruning_paths, "risk"_a, "n_threads"_a)
-      .def("shrink", &Forest::shrink, "own"_a, "lambda"_a)
+      .def("node_alphas", &Forest::node_alphas, "risk"_a, "n_threads"_a)
+      .def("shrink", &Forest::shrink, "own"_a, "strength"_a)
       .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a,
            "own"_a, "measure"_a, "y"_a, "weight"_a.none(), "cost"_a.none(), "lambdas"_a)
       .def("row_losses", &Forest::row_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a,

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace crosscut {
 namespace {
@@ -54,7 +55,7 @@ void parents(const Trees& trees, std::int64_t t, std::int32_t* parent) {
       parent[child[j]] = static_cast<std::int32_t>(i);
 }
 
-Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double* node_alpha) {
+void node_alphas(const Trees& trees, std::int64_t t, const double* risk, double* node_alpha) {
   const std::int64_t n = trees.n_nodes(t), *first = trees.child_offsets(t);
   const std::int32_t* child = trees.child_nodes(t);
   const std::size_t size = static_cast<std::size_t>(n);
@@ -78,20 +79,12 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
   }
   for (std::int64_t i = n - 1; i >= 0; i--) refresh(links, i, first, child);
 
-  Path path;
-  const auto record = [&](double alpha) {
-    path.alpha.push_back(alpha);
-    path.risk.push_back(links[0].below);
-    path.n_leaves.push_back(links[0].inner ? links[0].n_leaves : 1);
-  };
-  record(0.0);
   // rounding may make alpha decrease: a node is pruned at the highest alpha up to its step
   double reached = -kInfinity;
   std::vector<std::int32_t> todo;
   while (links[0].inner) {
     const std::int32_t pruned = links[0].weakest;
-    const double alpha = links[0].weakest_alpha;
-    reached = std::max(reached, alpha);
+    reached = std::max(reached, links[0].weakest_alpha);
     todo.assign(1, pruned);
     while (!todo.empty()) {
       const std::int32_t i = todo.back();
@@ -113,9 +106,7 @@ Path pruning_path(const Trees& trees, std::int64_t t, const double* risk, double
       links[static_cast<std::size_t>(a)].below += more;
       refresh(links, a, first, child);
     }
-    record(alpha);
   }
-  return path;
 }
 
 }  // namespace crosscut

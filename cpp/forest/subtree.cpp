@@ -111,7 +111,7 @@ void close_by_path(const View& tree, double alpha, std::uint8_t* closed) {
   one.first_child = first.data();
   one.children = child.data();
   std::vector<double> node_alpha(from.size());
-  pruning_path(one, 0, risk.data(), node_alpha.data());
+  node_alphas(one, 0, risk.data(), node_alpha.data());
   for (std::size_t k = 0; k < from.size(); k++)
     if (node_alpha[k] <= alpha) closed[from[k]] = 1;
 }

@@ -27,14 +27,8 @@ class Estimator(Protocol):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     fit_: Any  # the Fit, after training
-
-    @property
-    def scoring(self) -> Scoring:
-        """The scoring of folds."""
-
-    @property
-    def n_jobs(self) -> int | None:
-        """Number of threads."""
+    scoring: Scoring
+    n_jobs: int | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -43,46 +37,14 @@ class Estimator(Protocol):
 class TreeEstimator(Estimator, Protocol):
     """Attributes of a tree estimator that training uses."""
 
-    @property
-    def criterion(self) -> str:
-        """The split criterion."""
-
-    @property
-    def splits(self) -> Literal["binary", "multiway"]:
-        """Whether nominal columns split into two branches or one per category."""
-
-    @property
-    def max_depth(self) -> int | None:
-        """Maximum depth."""
-
-    @property
-    def min_samples_split(self) -> int | float:
-        """Minimum number or fraction of rows of a node that is split."""
-
-    @property
-    def min_samples_leaf(self) -> int | float:
-        """Minimum number or fraction of rows of a leaf."""
-
-    @property
-    def min_impurity_decrease(self) -> float:
-        """Minimum decrease of impurity by a split."""
-
-    @property
-    def ccp_alpha(self) -> float:
-        """Cost complexity at which trees are pruned."""
-
-    @property
-    def max_bins(self) -> int | None:
-        """Maximum number of bins of a numeric column; None for exact splits."""
-
-    @property
-    def prune(self) -> Literal["best", "1se", "pessimistic"] | None:
-        """The rule that chooses the size of the tree."""
-
-    @property
-    def cv(self) -> CrossValidation:
-        """The folds."""
-
-    @property
-    def random_state(self) -> Seed:
-        """The seed that shuffles the folds."""
+    criterion: str
+    splits: Literal["binary", "multiway"]
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_impurity_decrease: float
+    ccp_alpha: float
+    max_bins: int | None
+    prune: Literal["best", "1se", "pessimistic"] | None
+    cv: CrossValidation
+    random_state: Seed

@@ -1,17 +1,10 @@
 import math
 
-import numpy as np
 import pytest
-from forests import classification, regression
+from forests import classification
 
 from crosscut import TreeClassifier
-from crosscut.forest.predict import apply
-from crosscut.forest.pruning_table import additional_errors, pessimistic, reduced_error
-
-
-def leaves_below(tree, node):
-    children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
-    return [node] if not len(children) else [leaf for child in children for leaf in leaves_below(tree, child)]
+from crosscut.forest.pruning_table import additional_errors, pessimistic
 
 
 def slow_prune(tree, error):
@@ -113,22 +106,6 @@ def test_lower_confidence_means_smaller_trees():
     assert sizes[0] > sizes[-1]
     with pytest.raises(ValueError, match="confidence"):
         pessimistic(forest, 1.5)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_reduced_error_pruning_by_its_definition(seed):
-    _, _, (forest, _, _) = regression(seed, leaf=1)
-    rng = np.random.default_rng(seed)
-    new = rng.normal(size=(60, 3)).astype(np.float32)
-    target = np.sin(new[:, 0]) + new[:, 1] * (new[:, 2] > 0)
-    small = reduced_error(forest, new, target, n_classes=0)
-    for t, tree in enumerate(forest):
-        leaf = apply(tree, new)
-        error = np.zeros(len(tree))
-        for node in range(len(tree)):
-            inside = np.isin(leaf, leaves_below(tree, node))
-            error[node] = ((target[inside] - tree.value[node, 0]) ** 2).sum()
-        assert closed(tree, slow_prune(tree, error)) == kept(forest, small, t)
 
 
 def test_the_estimator_prunes_every_tree_by_itself():

@@ -12,9 +12,10 @@ from sklearn.tree._tree import _build_pruned_tree_ccp, ccp_pruning_path
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.forest import smaller_trees
 from crosscut.forest.export.scikit import sklearn_tree
 from crosscut.forest.predict import apply, apply_held_out
+from crosscut.forest.smaller_trees import ABOVE_ZERO, LargestTrees, node_alphas, prune
+from crosscut.model_selection.candidates import Candidate
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 
@@ -24,21 +25,26 @@ def as_sklearn(tree, n_classes):
     return sklearn_tree(tree, 3, n_classes)
 
 
+def alphas_of(tree):
+    return np.unique(node_alphas(tree)[tree.feature >= 0])
+
+
+def scikit_alphas(tree, n_classes):
+    """The alphas at which scikit-learn prunes; rounding may make the alpha of a step lower than before."""
+    alphas = ccp_pruning_path(as_sklearn(tree, n_classes))["ccp_alphas"][1:]
+    return np.unique(np.maximum(np.maximum.accumulate(alphas), ABOVE_ZERO))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
-def test_paths_are_scikit_learns_for_every_tree(seed, criterion):
+def test_alphas_are_scikit_learns_for_every_tree(seed, criterion):
     forest, n_classes = (
         (regression(seed, leaf=1)[2][0], 0)
         if criterion == "variance"
         else (classification(seed, leaf=1, criterion=criterion)[3][0], 3)
     )
-    paths = smaller_trees.pruning_paths(forest)
-    for task, tree in enumerate(forest):
-        path = ccp_pruning_path(as_sklearn(tree, n_classes))
-        np.testing.assert_array_equal(paths.alphas(task), path["ccp_alphas"])
-        np.testing.assert_array_equal(paths.risks(task), path["impurities"])
-        assert paths.n_leaves(task)[0] == tree.n_leaves
-        assert paths.n_leaves(task)[-1] == 1
+    for tree in forest:
+        np.testing.assert_array_equal(alphas_of(tree), scikit_alphas(tree, n_classes))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -49,13 +55,19 @@ def test_ties_are_broken_as_in_scikit_learn(seed):
     forest, _, table = grow_all(X, y, 2, Limits())
     x = table.schema.matrix(X)
     whole = as_sklearn(forest[0], 2)
-    alphas = np.unique(np.maximum(smaller_trees.pruning_paths(forest).alphas(0), 0))
-    for alpha in np.concatenate([alphas[1:], np.sqrt(alphas[1:-1] * alphas[2:])]):
+    alphas = alphas_of(forest[0])
+    alphas = alphas[alphas > ABOVE_ZERO]
+    for alpha in np.concatenate([alphas, np.sqrt(alphas[:-1] * alphas[1:])]):
         theirs = SklearnTree(3, np.array([2]), 1)
         _build_pruned_tree_ccp(theirs, whole, alpha)
-        ours = smaller_trees.prune(forest, ccp_alpha=alpha)
+        ours = prune(forest, alpha)
         assert len(ours[0]) == theirs.node_count
         np.testing.assert_array_equal(apply(ours, x)[0], theirs.apply(x))
+
+
+def cut(forest, limits):
+    largest = LargestTrees(forest.packed, exact_ties=False, min_impurity=-1.0)
+    return type(forest)(largest.trees(Candidate(None, limits)))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -77,17 +89,21 @@ def test_cutting_equals_growing_under_the_limit(seed, criterion):
         {"max_depth": 4, "min_impurity_decrease": 0.004, "min_samples_split": 12},
     ]:
         grown, _, _ = grow_all(*given, Limits(min_samples_leaf=4, **setting), criterion)
-        ours = smaller_trees.prune(forest, criterion=criterion, **setting)
+        ours = cut(forest, Limits(**setting))
         assert all(a.equals(b) for a, b in zip(ours, grown, strict=True))
 
 
 def test_a_cut_forest_has_the_cut_of_every_tree():
     _, _, _, (forest, _, _) = classification(3)
-    small = smaller_trees.prune(forest, max_depth=2)
+    small = cut(forest, Limits(max_depth=2))
     for task, tree in enumerate(forest):
         assert small[task].max_depth == 2
-        alone = type(forest)([tree])
-        assert smaller_trees.prune(alone, max_depth=2)[0].equals(small[task])
+        assert cut(type(forest)([tree]), Limits(max_depth=2))[0].equals(small[task])
+
+
+def levels(forest, alphas):
+    """For each node, at how many of the ascending alphas it is still an inner node."""
+    return np.searchsorted(alphas, node_alphas(forest), side="left").astype(np.int32)
 
 
 def cut_leaves(forest, level, n_levels, held_out):
@@ -109,47 +125,32 @@ def test_rows_end_in_the_leaf_of_the_smaller_tree():
     x = table.schema.matrix(X)
     held_out = apply_held_out(forest, x, tasks)
     alphas = np.concatenate([[0.0], np.geomspace(1e-4, 0.5, 12)])
-    level = smaller_trees.alpha_levels(forest, alphas)
+    level = levels(forest, alphas)
     ends = cut_leaves(forest, level, len(alphas), held_out)
     for k, alpha in enumerate(alphas):
         packed, number = forest.packed.cut(level > k)
-        small = smaller_trees.prune(forest, ccp_alpha=alpha)
+        small = prune(forest, alpha)
         assert all(a.equals(b) for a, b in zip(small, type(forest)(packed), strict=True))
         new = apply_held_out(small, x, tasks)
         at = np.repeat(forest.packed.node_start[:-1], np.diff(held_out.row_start))
         np.testing.assert_array_equal(number[at + ends[k]], new.leaf)
 
 
-def test_levels_must_run_from_large_to_small():
-    _, _, (forest, _, _) = regression(0)
-    for levels, values in [
-        (smaller_trees.alpha_levels, [0.2, 0.1]),
-        (smaller_trees.depth_levels, [1, 3]),
-        (smaller_trees.depth_levels, [2, None]),
-        (smaller_trees.size_levels, [5, 2]),
-    ]:
-        with pytest.raises(ValueError, match="from large trees to small"):
-            levels(forest, values)
-    with pytest.raises(ValueError, match="negative"):
-        smaller_trees.alpha_levels(forest, [-0.1])
-
-
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(10, 120), ties=st.booleans())
-def test_paths_and_losses_by_their_definition(seed, n, ties):
-    """For any tree, ties and all, the path is scikit-learn's, and losses are those of the cut trees."""
+def test_alphas_and_losses_by_their_definition(seed, n, ties):
+    """For any tree, ties and all, the alphas are scikit-learn's, and losses are those of the cut trees."""
     rng = np.random.default_rng(seed)
     X = (rng.integers(0, 5, size=(n, 3)) if ties else rng.normal(size=(n, 3))).astype(np.float32)
     y = rng.normal(size=n)
     table = Table.from_data(X)
     tasks = Tasks.from_cv(4, n_rows=n)
     forest = grow(table, Target(y, 0), tasks, Growth("variance"))
-    paths = smaller_trees.pruning_paths(forest)
-    for task, tree in enumerate(forest):
-        np.testing.assert_array_equal(paths.alphas(task), ccp_pruning_path(as_sklearn(tree, 0))["ccp_alphas"])
+    for tree in forest:
+        np.testing.assert_array_equal(alphas_of(tree), scikit_alphas(tree, 0))
     held_out = apply_held_out(forest, X, tasks)
-    alphas = np.sort(rng.choice(np.maximum(paths.step_alpha, 0), size=min(6, len(paths.step_alpha))))
-    level = smaller_trees.alpha_levels(forest, alphas)
+    alphas = np.sort(rng.choice(np.maximum(node_alphas(forest), 0), size=6))
+    level = levels(forest, alphas)
     packed = forest.packed
     value = np.ascontiguousarray(packed.value[:, 0])
     total, squares = packed.core.cut_losses(
@@ -180,7 +181,7 @@ def test_damaged_arguments_never_crash(data):
         name: getattr(packed, name).copy()
         for name in ("node_start", "first_child", "children", "branch_start")
     } | {
-        "level": smaller_trees.alpha_levels(forest, [0.0, 0.1]),
+        "level": levels(forest, [0.0, 0.1]),
         "leaf": held_out.leaf.copy(),
         "row_start": held_out.row_start.copy(),
     }
@@ -193,7 +194,7 @@ def test_damaged_arguments_never_crash(data):
     level, leaf, row_start = (arrays.pop(key) for key in ("level", "leaf", "row_start"))
     try:
         core = replace(packed, **arrays).core
-        core.pruning_paths(packed.weight, 1)
+        core.node_alphas(packed.weight, 1)
         cost = data.draw(st.sampled_from([None, np.eye(2), np.eye(1000)]))
         total, squares = core.cut_losses(
             level, 2, leaf, row_start, packed.weight, np.zeros(len(leaf)), None, cost

@@ -18,19 +18,9 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Forest
 
 
-def time_actual(a: float, t_e: float, t_p: float, N: float) -> float:
-    """Time to refine one node of the tree from all examples: N (a t_e + t_p)."""
-    return N * (a * t_e + t_p)
-
-
-def time_folds(a: float, t_e: float, t_p: float, N: float, n: int) -> float:
-    """Time to refine that node for the n folds one after the other: (n - 1) N (a t_e + t_p)."""
-    return (n - 1) * N * (a * t_e + t_p)
-
-
 def time_serial(a: float, t_e: float, t_p: float, N: float, n: int) -> float:
-    """Time to refine that node for the tree from all examples and the n folds: n N (a t_e + t_p)."""
-    return time_actual(a, t_e, t_p, N) + time_folds(a, t_e, t_p, N, n)
+    """Time to refine one node of the tree from all examples and of the n folds: n N (a t_e + t_p)."""
+    return n * N * (a * t_e + t_p)
 
 
 def time_parallel(a: float, t_e: float, t_p: float, N: float, f: float) -> float:

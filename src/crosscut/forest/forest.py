@@ -111,8 +111,8 @@ class Packed:
         return np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
 
     @cached_property
-    def paths(self) -> dict[str, Any]:
-        """Cache of cost-complexity paths by measure, for ``smaller_trees.pruning_paths``."""
+    def alphas(self) -> dict[str, NDArray[np.float64]]:
+        """Cache of ``smaller_trees.node_alphas`` by measure."""
         return {}
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.pruning_table import PruningTable, lowest
-from crosscut.forest.smaller_trees import node_losses, pruning_paths
+from crosscut.forest.smaller_trees import node_alphas, node_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +165,7 @@ class Prunings:
         node_alpha = (
             rpart_alphas(packed, error) / packed.weight[packed.node_start[packed.tree_of]]
             if rpart
-            else pruning_paths(packed, by).node_alpha
+            else node_alphas(packed, by)
         )
         final, nodes = packed.only(0), slice(0, int(packed.node_start[1]))
         self.alpha = _distinct(node_alpha[nodes])

@@ -9,8 +9,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.forest.forest import Forest, Packed
-from crosscut.forest.predict import apply
-from crosscut.forest.smaller_trees import node_losses, pruning_paths
+from crosscut.forest.smaller_trees import node_alphas, node_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +93,7 @@ class PruningTable:
         following = float(self.alpha[row + 1]) if row + 1 < len(self) else np.inf
         between = np.sqrt(alpha * following) if alpha else 0.0
         at = np.where(packed.tree_of == 0, alpha, between)
-        return np.asarray(pruning_paths(packed, self.by).node_alpha > at)
+        return np.asarray(node_alphas(packed, self.by) > at)
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame."""
@@ -204,51 +203,8 @@ def pessimistic(forest: Forest, confidence: float = 0.25) -> Forest:
     _, wrong = node_losses(packed, packed.value.shape[1])
     # rounding of weights may make an error slightly negative
     wrong = np.clip(wrong, 0.0, packed.weight)
-    return _prune(forest, packed, wrong + additional_errors(packed.weight, wrong, confidence))
-
-
-def reduced_error(
-    forest: Forest,
-    x: NDArray[np.float32],
-    y: NDArray[Any],
-    *,
-    n_classes: int,
-    weights: NDArray[np.float64] | None = None,
-) -> Forest:
-    """Prune every tree on unseen rows (Quinlan 1987): replace subtrees that do not lower their error.
-
-    Parameters
-    ----------
-    forest : Forest
-        The trees.
-    x : float32 array of shape (n_rows, n_columns)
-        Rows set aside for pruning, encoded by ``Schema.matrix``.
-    y : array
-        Their class codes or numbers.
-    n_classes : int
-        0 for regression.
-    weights : float64 array, optional
-        Their weights.
-    """
-    packed = forest.packed
-    prediction, _ = node_losses(packed, n_classes)
-    leaf = apply(packed, x)
-    w = np.ones(len(y)) if weights is None else weights
-    loss = np.zeros(len(packed.feature))
-    for t in range(packed.n_trees):
-        start = int(packed.node_start[t])
-        node, rows = leaf[t], np.arange(len(y))
-        while len(node):  # a row adds its loss to every node on its path, from the leaf up
-            error = y[rows] - prediction[start + node]
-            np.add.at(loss, start + node, w[rows] * (error != 0 if n_classes else error * error))
-            node = packed.parent[start + node]
-            node, rows = node[node >= 0], rows[node >= 0]
-    return _prune(forest, packed, loss)
-
-
-def _prune(forest: Forest, packed: Packed, error: NDArray[np.float64]) -> Forest:
-    """Make a node a leaf if its error is at most the error of its pruned subtree."""
-    below = np.where(packed.feature < 0, error, 0.0)
+    error = wrong + additional_errors(packed.weight, wrong, confidence)
+    below = np.where(packed.feature < 0, error, 0.0)  # of the pruned subtree
     inner = packed.feature >= 0
     for nodes, parents in reversed(list(packed.by_depth())):
         # the children of `parents` are done: decide on the parents before they add to their own parents

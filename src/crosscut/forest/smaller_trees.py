@@ -1,13 +1,11 @@
-"""Smaller trees inside larger ones, by cost complexity, depth, impurity decrease or number of rows.
+"""Smaller trees inside larger ones.
 
-A *level* of pruning is one value of such a limit; levels run from large trees to small ones. ``level[i]`` is
-the number of levels at which node i is still an inner node. So one array describes all smaller trees, and a
-row that reaches a leaf of the whole tree ends, at each level, in an ancestor of that leaf.
+`node_alphas` describes all trees that cost-complexity pruning can give. `LargestTrees` finds the trees of any
+limits of growth; the core closes nodes instead of growing again (``cpp/forest/subtree.cpp``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -15,7 +13,7 @@ import numpy as np
 
 from crosscut import _core
 from crosscut.data.threads import n_threads
-from crosscut.forest.forest import Forest, Packed, ranges
+from crosscut.forest.forest import Forest, ranges
 from crosscut.forest.predict import apply_rows, packed_of
 from crosscut.forest.tree import decisions, expected, probabilities
 from crosscut.tasks.growth import CRITERIA
@@ -23,89 +21,43 @@ from crosscut.tasks.growth import CRITERIA
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from crosscut.forest.forest import Packed
     from crosscut.forest.predict import Trees
     from crosscut.forest.tree import Tree
     from crosscut.tasks.growth import Criterion, Limits
 
-EPSILON = 2.220446049250313e-16  # scikit-learn's tolerance in the comparison with min_impurity_decrease
 ABOVE_ZERO = 5e-324  # lowest alpha, for tests that do not decrease impurity
 Measure = Literal["impurity", "error", "loss"]  # what pruning weighs against the number of leaves
 
 
-@dataclass(frozen=True, eq=False)
-class PruningPaths:
-    """Minimal cost-complexity paths of all trees; those by impurity equal scikit-learn's.
-
-    Attributes
-    ----------
-    node_alpha : float64 array
-        For each node of all trees, the lowest ``ccp_alpha`` at which it is no longer an inner node; ``-inf``
-        at leaves.
-    """
-
-    node_alpha: NDArray[np.float64]
-    step_start: NDArray[np.int64]
-    step_alpha: NDArray[np.float64]
-    step_risk: NDArray[np.float64]
-    step_leaves: NDArray[np.int32]
-
-    def alphas(self, tree: int) -> NDArray[np.float64]:
-        """Effective alphas of a tree's path (scikit-learn's ``ccp_alphas``), from 0 for the whole tree."""
-        return self.step_alpha[self._steps(tree)]
-
-    def risks(self, tree: int) -> NDArray[np.float64]:
-        """Total impurity or error of the leaves after each step."""
-        return self.step_risk[self._steps(tree)]
-
-    def n_leaves(self, tree: int) -> NDArray[np.int32]:
-        """Return the numbers of leaves after each step."""
-        return self.step_leaves[self._steps(tree)]
-
-    def _steps(self, tree: int) -> slice:
-        return slice(int(self.step_start[tree]), int(self.step_start[tree + 1]))
-
-
-def pruning_paths(
+def node_alphas(
     trees: Trees | Tree, by: Measure = "impurity", *, n_jobs: int | None = None
-) -> PruningPaths:
-    """Return the minimal cost-complexity path of every tree (Breiman et al. 1984); cached.
+) -> NDArray[np.float64]:
+    """Return, for each node of all trees, the lowest ``ccp_alpha`` at which it is not split; cached.
 
-    By impurity, alpha 0 does not prune, as in scikit-learn. By error or loss, alpha 0 prunes splits that do
-    not lower the training error, as in CART and rpart.
+    Alphas follow from the minimal cost-complexity path of each tree (Breiman et al. 1984); leaves have -inf.
+    By impurity, they are scikit-learn's, and alpha 0 does not prune. By error or loss, alpha 0 prunes splits
+    that do not lower the training error, as in CART and rpart.
     """
     packed = packed_of(trees)
-    if by not in packed.paths:
-        packed.paths[by] = _pruning_paths(packed, by, n_jobs)
-    paths: PruningPaths = packed.paths[by]
-    return paths
+    if by not in packed.alphas:
+        packed.alphas[by] = _node_alphas(packed, by, n_threads(n_jobs))
+    return packed.alphas[by]
 
 
-def _pruning_paths(packed: Packed, by: Measure, n_jobs: int | None) -> PruningPaths:
+def _node_alphas(packed: Packed, by: Measure, threads: int) -> NDArray[np.float64]:
     counts = np.diff(packed.node_start)
-    total = packed.weight[packed.node_start[:-1]]
+    root = np.repeat(packed.node_start[:-1], counts)
     if by == "impurity" or packed.value.shape[1] == 1:  # squared errors are impurities
-        risk = packed.weight * packed.impurity / np.repeat(total, counts)
-        paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
-        lowest = np.where(packed.feature >= 0, ABOVE_ZERO, -np.inf)
-        return replace(paths, node_alpha=np.maximum(paths.node_alpha, lowest))
+        alpha = packed.core.node_alphas(packed.weight * packed.impurity / packed.weight[root], threads)
+        return np.maximum(alpha, np.where(packed.feature >= 0, ABOVE_ZERO, -np.inf))
     # numbers of errors are integers: divide after adding them up, so that sums are exact
     risk = node_losses(packed, packed.value.shape[1])[1]
-    paths = PruningPaths(*packed.core.pruning_paths(risk, n_threads(n_jobs)))
-    rounding, steps = 1e-12 * risk[packed.node_start[:-1]], np.diff(paths.step_start)
-    for alpha, tiny in (
-        (paths.node_alpha, np.repeat(rounding, counts)),
-        (paths.step_alpha, np.repeat(rounding, steps)),
-    ):
-        alpha[np.abs(alpha) <= tiny] = 0.0
-    return replace(
-        paths,
-        node_alpha=paths.node_alpha / np.repeat(total, counts),
-        step_alpha=paths.step_alpha / np.repeat(total, steps),
-        step_risk=paths.step_risk / np.repeat(total, steps),
-    )
+    alpha = packed.core.node_alphas(risk, threads)
+    alpha[np.abs(alpha) <= 1e-12 * risk[root]] = 0.0
+    return alpha / packed.weight[root]
 
 
 def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -119,49 +71,8 @@ def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], ND
     return prediction.astype(np.float64), cost
 
 
-def alpha_levels(
-    trees: Trees, alphas: ArrayLike, by: Measure = "impurity", *, n_jobs: int | None = None
-) -> NDArray[np.int32]:
-    """Return levels of ascending ``ccp_alpha``."""
-    values = _ascending("ccp_alpha", alphas)
-    if len(values) and values[0] < 0:
-        raise ValueError(f"ccp_alpha must not be negative, not {values[0]}")
-    node_alpha = pruning_paths(trees, by, n_jobs=n_jobs).node_alpha
-    return np.searchsorted(values, node_alpha, side="left").astype(np.int32)
-
-
-def depth_levels(trees: Trees, max_depths: Sequence[int | None]) -> NDArray[np.int32]:
-    """Return levels of descending ``max_depth``; None is no limit."""
-    packed = packed_of(trees)
-    depths = np.array([np.iinfo(np.int32).max if depth is None else depth for depth in max_depths])
-    values = _ascending("max_depth, from deep to shallow,", -depths)
-    level = np.searchsorted(values, -packed.depth, side="left")  # inner where max_depth > depth
-    return np.where(packed.feature >= 0, level, 0).astype(np.int32)
-
-
-def size_levels(trees: Trees, min_samples_split: ArrayLike) -> NDArray[np.int32]:
-    """Return levels of ascending ``min_samples_split`` (numbers of rows)."""
-    packed = packed_of(trees)
-    level = np.searchsorted(_ascending("min_samples_split", min_samples_split), packed.n_rows, side="right")
-    return np.where(packed.feature >= 0, level, 0).astype(np.int32)
-
-
-def decrease_levels(
-    trees: Trees, min_impurity_decreases: ArrayLike, criterion: Criterion
-) -> NDArray[np.int32]:
-    """Return levels of ascending ``min_impurity_decrease``."""
-    packed = packed_of(trees)
-    values = _ascending("min_impurity_decrease", min_impurity_decreases)
-    level = np.searchsorted(values, improvements(packed, criterion) + EPSILON, side="right")
-    level = np.where(packed.feature >= 0, level, 0)
-    for nodes, parents in packed.by_depth():  # nothing is split below a leaf
-        level[nodes] = np.minimum(level[nodes], level[parents])
-    return level.astype(np.int32)
-
-
-def improvements(trees: Trees, criterion: Criterion) -> NDArray[np.float64]:
+def improvements(packed: Packed, criterion: Criterion) -> NDArray[np.float64]:
     """Return the impurity decrease by each node's test, divided by the total weight; 0 at leaves."""
-    packed = packed_of(trees)
     sums = packed.value
     if CRITERIA[criterion].numbers:
         # any centre gives the same difference; the root's mean keeps squares small
@@ -184,57 +95,9 @@ def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[n
     return gain / gain.sum() if gain.sum() > 0 else gain
 
 
-def cut(forest: Forest, level: NDArray[np.int32], at: int = 0) -> Forest:
-    """Return the forest of the smaller trees of one level."""
-    return Forest(forest.packed.cut(level > at)[0], forest.work)
-
-
-def prune(
-    forest: Forest,
-    *,
-    ccp_alpha: float = 0.0,
-    by: Measure = "impurity",
-    max_depth: int | None = None,
-    min_impurity_decrease: float = 0.0,
-    min_samples_split: int = 2,
-    criterion: Criterion = "gini",
-) -> Forest:
-    """Return the trees that growing under these limits would give, cut from larger trees.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees grown under weaker limits.
-    ccp_alpha, max_depth, min_impurity_decrease, min_samples_split
-        As in scikit-learn.
-    by : {"impurity", "error", "loss"}
-        Measure that ``ccp_alpha`` is compared with.
-    criterion : str
-        Criterion of growing, which ``min_impurity_decrease`` is compared with.
-    """
-    level = None
-    if max_depth is not None:
-        level = depth_levels(forest, [max_depth])
-    if min_samples_split > 2:
-        level = _both(level, size_levels(forest, [min_samples_split]))
-    if min_impurity_decrease > 0:
-        level = _both(level, decrease_levels(forest, [min_impurity_decrease], criterion))
-    if level is not None:
-        forest = cut(forest, level)
-    if ccp_alpha > 0:  # last, because the path depends on the other limits
-        forest = cut(forest, alpha_levels(forest, [ccp_alpha], by))
-    return forest
-
-
-def _both(a: NDArray[np.int32] | None, b: NDArray[np.int32]) -> NDArray[np.int32]:
-    return b if a is None else np.minimum(a, b)
-
-
-def _ascending(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or np.any(np.diff(array) < 0):
-        raise ValueError(f"values of {name} must run from large trees to small ones, not {array}")
-    return array
+def prune(forest: Forest, ccp_alpha: float, by: Measure = "impurity") -> Forest:
+    """Prune every tree by cost complexity."""
+    return Forest(forest.packed.cut(node_alphas(forest, by) > ccp_alpha)[0], forest.work)
 
 
 class Stops(Protocol):

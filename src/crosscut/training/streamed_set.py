@@ -15,7 +15,7 @@ from crosscut.data.ranks import MAX_COARSE
 from crosscut.engines.stream.checkpoint import Checkpoint
 from crosscut.engines.stream.growing_tree import coded_trees, with_values
 from crosscut.engines.stream.level_wise import Plan, grow_level_wise
-from crosscut.engines.stream.passes import LeafPass
+from crosscut.engines.stream.passes import LeafPass, Pass, Sums
 from crosscut.engines.stream.stream import Stream
 from crosscut.engines.stream.survey import Roles
 from crosscut.forest.forest import Forest, Packed
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from crosscut.data.grid import Totals
     from crosscut.data.schema import Schema
     from crosscut.engines.stream.coding import Batch, Coding
+    from crosscut.engines.stream.level_wise import Rows
     from crosscut.tasks.growth import Limits
     from crosscut.typing import ColumnLike, TableLike, TreeEstimator
 
@@ -45,44 +46,52 @@ def with_class_weights(totals: Totals, class_weights: NDArray[np.float64] | None
     )  # one more bit, because products may round up to a power of two
 
 
-@dataclass
-class BalancedPass:
-    """Wrapper that runs a pass with other class weights; None if all weights are 1."""
+@dataclass(kw_only=True)
+class _BalancedPass(Pass[Sums]):
+    """A pass with other class weights; None if all weights are 1."""
 
-    wrapped: Any
+    wrapped: Pass[Sums]
     class_weights: NDArray[np.float64] | None
 
-    @property
-    def name(self) -> str:
-        """Name of the pass."""
-        return str(self.wrapped.name)
-
-    def start(self) -> Any:
-        """Return empty sums."""
+    def start(self) -> Sums:
         return self.wrapped.start()
 
-    def add(self, sums: Any, batch: Batch) -> None:
-        """Add a batch with the class weights."""
+    def add(self, sums: Sums, batch: Batch) -> None:
         weight = None
         if self.class_weights is not None:
             weight = self.class_weights[batch.target]
             weight = weight if batch.sample_weight is None else weight * batch.sample_weight
         self.wrapped.add(sums, replace(batch, weight=weight))
 
-    def merge(self, sums: Any, others: Any) -> Any:
-        """Return the total of two sums."""
+    def merge(self, sums: Sums, others: Sums) -> Sums:
         return self.wrapped.merge(sums, others)
 
 
-class BalancedRows(NamedTuple):
+class _BalancedRows(NamedTuple):
     """The rows of a stream with other class weights."""
 
-    rows: Any
+    rows: Rows
     class_weights: NDArray[np.float64] | None
 
-    def run(self, one_pass: Any) -> Any:
-        """Return the sums of a pass over all rows."""
-        return self.rows.run(BalancedPass(one_pass, self.class_weights))
+    def run(self, one_pass: Pass[Any]) -> Any:
+        weights = self.class_weights
+        return self.rows.run(_BalancedPass(name=one_pass.name, wrapped=one_pass, class_weights=weights))
+
+
+@dataclass(kw_only=True)
+class _FoldSizePass(Pass["NDArray[np.int64]"]):
+    """Count the rows of each fold, by class."""
+
+    n_folds: int
+    n_classes: int  # 0 for numbers, which count as one class
+
+    def start(self) -> NDArray[np.int64]:
+        return np.zeros((max(1, self.n_folds), max(1, self.n_classes)), np.int64)
+
+    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
+        code = batch.target if self.n_classes else np.zeros(batch.n_rows, np.int64)
+        cell = batch.fold.astype(np.int64) * sums.shape[1] + code
+        sums += np.bincount(cell, minlength=sums.size).reshape(sums.shape)
 
 
 @dataclass(eq=False)
@@ -144,7 +153,9 @@ class StreamedSet:
     def _class_counts(self) -> NDArray[np.int64]:
         """Training rows of each task, by class."""
         n_folds = self.folds.n_folds
-        held_out: NDArray[np.int64] = self.rows.run(FoldSizePass(n_folds, self.coding.n_classes))
+        held_out: NDArray[np.int64] = self.rows.run(
+            _FoldSizePass(name="fold sizes", n_folds=n_folds, n_classes=self.coding.n_classes)
+        )
         whole = held_out.sum(axis=0)
         return np.array([whole, *(whole - held_out[:n_folds])])
 
@@ -170,7 +181,7 @@ class StreamedSet:
         weights = np.ones(len(counts))
         weights[counts > 0] = counts.sum() / (np.count_nonzero(counts) * counts[counts > 0])
         counted = self.coding.roles.weight is None and bool(np.all(weights == 1))
-        rows = BalancedRows(self.rows, None if counted else weights)
+        rows = _BalancedRows(self.rows, None if counted else weights)
         grids = Grids.of(with_class_weights(self.rows.totals, weights), numbers=False, weighted=not counted)
         others = replace(limits[task], max_depth=0)
         of_task = tuple(limit if t == task else others for t, limit in enumerate(limits))
@@ -208,7 +219,10 @@ class StreamedSet:
             del work["rows"]  # unknown by level for gathered bundles
         if grids is not None:
             coded = coded_trees(packed, self.coding)
-            sums = rows.run(LeafPass("leaves", coded, self.coding, grids, model.n_jobs))
+            one_pass = LeafPass(
+                name="leaves", coded=coded, coding=self.coding, grids=grids, n_jobs=model.n_jobs
+            )
+            sums = rows.run(one_pass)
             packed = with_values(packed, sums, grids, growth.criterion)
         if checkpoint is not None:
             checkpoint.remove()
@@ -216,46 +230,19 @@ class StreamedSet:
 
     def validate(self, forest: Forest) -> StreamValidation:
         """Return the out-of-fold results, after one pass for the losses of the held-out rows."""
-        packed, n_jobs = forest.packed, self.model.n_jobs
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
-        coded, n_folds = coded_trees(packed, self.coding), self.folds.n_folds
+        packed = forest.packed
         totals = with_class_weights(self.rows.totals, self.coding.class_weights)
-        units = (totals.weight.high, 0 if self.classes is not None else totals.target.high + 1)
-        one_pass = LossPass("losses", decided, coded, self.coding, n_folds, units, n_jobs)
-        return StreamValidation(
-            forest,
-            coded,
-            self.coding,
-            self.rows,
-            n_folds=n_folds,
-            sums=self.rows.run(one_pass),
-            units=units,
-            n_jobs=n_jobs,
-            prune_by=measure_of(self.model),
+        one_pass = LossPass(
+            name="losses",
+            predictions=packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss),
+            units=(totals.weight.high, 0 if self.classes is not None else totals.target.high + 1),
+            coded=coded_trees(packed, self.coding),
+            coding=self.coding,
+            n_folds=self.folds.n_folds,
+            n_jobs=self.model.n_jobs,
         )
-
-
-@dataclass
-class FoldSizePass:
-    """Count the rows of each fold, by class."""
-
-    n_folds: int
-    n_classes: int  # 0 for numbers, which count as one class
-    name: str = "fold sizes"
-
-    def start(self) -> NDArray[np.int64]:
-        """Return zero counts."""
-        return np.zeros((max(1, self.n_folds), max(1, self.n_classes)), np.int64)
-
-    def add(self, sums: NDArray[np.int64], batch: Batch) -> None:
-        """Count a batch."""
-        code = batch.target if self.n_classes else np.zeros(batch.n_rows, np.int64)
-        cell = batch.fold.astype(np.int64) * sums.shape[1] + code
-        sums += np.bincount(cell, minlength=sums.size).reshape(sums.shape)
-
-    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the total of two sums."""
-        return sums + others
+        sums = self.rows.run(one_pass)
+        return StreamValidation(forest, self.rows, one_pass, sums, measure_of(self.model))
 
 
 def _check_names(**names: object) -> None:

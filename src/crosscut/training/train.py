@@ -283,7 +283,7 @@ def validate(
 def prune_each(model: TreeEstimator, forest: Forest) -> Forest:
     """Prune each tree on its own by ``ccp_alpha`` and ``prune="pessimistic"``."""
     if model.ccp_alpha > 0:
-        forest = prune(forest, ccp_alpha=model.ccp_alpha, by=measure_of(model))
+        forest = prune(forest, model.ccp_alpha, measure_of(model))
     return pessimistic(forest) if model.prune == "pessimistic" else forest
 
 

@@ -22,9 +22,17 @@ def forest():
 def level_pass(gathered=()):
     units = [Unit(b, 0, 2) for b in (1, 2) if b not in gathered]
     arrays, offsets, ranges = flat_bundles(forest(), units, list(gathered), FIRST_BIN, 2)
-    masks = FoldRule(2).task_masks()
     made = LevelPass(
-        "level 1", arrays, FIRST_BIN, 2, int(offsets[-1]), int(ranges[-1]), False, masks, None, 1
+        name="level 1",
+        arrays=arrays,
+        first_bin=FIRST_BIN,
+        n_channels=2,
+        n_statistics=int(offsets[-1]),
+        n_ranges=int(ranges[-1]),
+        wide=False,
+        task_masks=FoldRule(2).task_masks(),
+        grids=None,
+        n_jobs=1,
     )
     return made, offsets
 

@@ -127,8 +127,8 @@ class DaskRows:
         import dask
 
         self.meter.start(one_pass.name, self.coding.n_rows)
-        if getattr(one_pass, "n_jobs", 1) is None:
-            one_pass = replace(one_pass, n_jobs=1)  # type: ignore[type-var]  # workers are Dask's threads
+        if one_pass.n_jobs is None:
+            one_pass = replace(one_pass, n_jobs=1)  # workers are Dask's threads
         shared, folds = dask.delayed(one_pass), self.folds
         total = self._parts.total(lambda part: dask.delayed(_run_part)(shared, part, folds), one_pass.merge)
         self.meter.add(self.coding.n_rows)

@@ -7,8 +7,9 @@ and any part of a pass can be repeated on any worker.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,19 +27,24 @@ if TYPE_CHECKING:
 Sums = TypeVar("Sums")
 
 
-class Pass(Protocol[Sums]):
+@dataclass(kw_only=True)
+class Pass(ABC, Generic[Sums]):
     """Functions that process every batch of coded rows."""
 
     name: str
+    n_jobs: int | None = None
 
+    @abstractmethod
     def start(self) -> Sums:
         """Return empty sums."""
 
+    @abstractmethod
     def add(self, sums: Sums, batch: Batch) -> None:
         """Add the rows of a batch."""
 
     def merge(self, sums: Sums, others: Sums) -> Sums:
-        """Return the total of two sums."""
+        """Return the total of the sums of two parts of the data."""
+        return sums + others  # type: ignore[operator,no-any-return]
 
 
 class GatheredRows(NamedTuple):
@@ -59,11 +65,10 @@ class LevelSums:
     gathered: dict[int, list[GatheredRows]]
 
 
-@dataclass
-class LevelPass:
+@dataclass(kw_only=True)
+class LevelPass(Pass[LevelSums]):
     """Fill the statistics of frontier bundles and gather the rows of small ones."""
 
-    name: str
     arrays: dict[str, Any]  # the bundles
     first_bin: NDArray[np.int64]
     n_channels: int
@@ -72,7 +77,6 @@ class LevelPass:
     wide: bool  # whether statistics need 64 bits
     task_masks: NDArray[np.uint64]  # bits of the tasks that each fold trains
     grids: Grids | None  # None if rows are only counted
-    n_jobs: int | None = None
 
     def start(self) -> LevelSums:
         """Return empty statistics."""
@@ -116,7 +120,7 @@ class LevelPass:
             )
 
     def merge(self, sums: LevelSums, others: LevelSums) -> LevelSums:
-        """Add up the statistics of two parts of the data."""
+        """Return the total of the statistics of two parts of the data."""
         statistics = sums.statistics + others.statistics
         ranges = sums.ranges
         if ranges is not None and others.ranges is not None:
@@ -129,18 +133,16 @@ class LevelPass:
         return LevelSums(statistics, ranges, gathered)
 
 
-@dataclass
-class LeafPass:
+@dataclass(kw_only=True)
+class LeafPass(Pass["NDArray[np.int64]"]):
     """Add up weights or targets of the training rows of each leaf (numbered over all trees).
 
     Sums are digits on the exact grids ``Grids.trained``, for each class or for the target.
     """
 
-    name: str
     coded: Packed  # trees whose thresholds are codes
     coding: Coding
     grids: Grids
-    n_jobs: int | None = None
 
     def start(self) -> NDArray[np.int64]:
         """Return empty sums."""
@@ -162,10 +164,6 @@ class LeafPass:
                 place += batch.target[rows]
             np.add.at(to, (node, place), digits[rows])
 
-    def merge(self, sums: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add up the sums of two parts of the data."""
-        return sums + others
-
 
 def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return codes as a matrix for prediction, with NaN for missing values."""
@@ -174,18 +172,3 @@ def code_matrix(coding: Coding, codes: NDArray[np.uint8]) -> NDArray[np.float32]
         if coding.has_missing[f] or not n:
             x[codes[f] == n, f] = np.nan
     return x
-
-
-def held_out_nodes(
-    coded: Packed, coding: Coding, batch: Batch, n_folds: int, n_jobs: int | None
-) -> NDArray[np.int64]:
-    """Return the leaf of each row in the tree that holds it out, numbered over all trees."""
-    x = code_matrix(coding, batch.codes)
-    order = np.argsort(batch.fold, kind="stable")
-    row_start = np.concatenate([[0, 0], np.cumsum(np.bincount(batch.fold, minlength=n_folds))]).astype(
-        np.int64
-    )
-    leaf = coded.core.apply(x, order, row_start, n_threads(n_jobs))
-    node = np.empty(batch.n_rows, np.int64)
-    node[order] = np.repeat(coded.node_start[:-1], np.diff(row_start)) + leaf
-    return node
