@@ -178,9 +178,6 @@ def criteria() -> dict[str, tuple[int, int, bool]]: ...
 def impurity(
     criterion: str, value: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
-def branch_quality(
-    criterion: str, value: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]: ...
 
 class Growth:
     def __init__(
