@@ -1,14 +1,18 @@
 // Bindings for grown trees: prediction, pruning and smaller trees inside them. They check all
 // arguments.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "base/additional_errors.hpp"
 #include "base/arrays.hpp"
 #include "base/threads.hpp"
+#include "cut.hpp"
 #include "predict.hpp"
 #include "prune.hpp"
 #include "subtree.hpp"
@@ -101,32 +105,63 @@ struct Forest : Held<Trees> {
     return nb::cast(give(std::move(alpha), {size}));
   }
 
-  nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf,
-                       const Longs& row_start, const Reals& prediction, const Reals& y,
-                       const std::optional<Reals>& row_weight,
-                       const std::optional<Matrix<double>>& cost) const {
-    check_ends(level, n_levels, leaf, row_start);
-    need(prediction.size() == size, "prediction must have one entry per node");
-    need(y.size() == leaf.size() && (!row_weight || row_weight->size() == leaf.size()),
-         "y and weight must have one entry per leaf");
-    const double n_classes = cost ? static_cast<double>(cost->shape(0)) : 0;
-    if (cost) {
-      const auto is_class = [&](double code) { return code >= 0 && code < n_classes; };
-      need(cost->shape(0) == cost->shape(1), "cost must have a row and a column per class");
-      need(std::all_of(y.data(), y.data() + y.size(), is_class) &&
-               std::all_of(prediction.data(), prediction.data() + size, is_class),
-           "y and prediction must be classes");
-    }
-    const std::size_t n = static_cast<std::size_t>(n_levels);
-    std::unique_ptr<double[]> sum(new double[n]), squares(new double[n]);
+  nb::object shrink(const Matrix<double>& own, double lambda) const {
+    const NodeValues values = values_of(own);
+    need(lambda >= 0, "lambda must not be negative");
+    std::unique_ptr<double[]> shrunk(new double[own.size()]);
     {
       nb::gil_scoped_release release;
-      const Losses losses{prediction.data(), y.data(), row_weight ? row_weight->data() : nullptr,
-                          cost ? cost->data() : nullptr, static_cast<std::int64_t>(n_classes)};
-      crosscut::cut_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, losses,
-                           sum.get(), squares.get());
+      crosscut::shrink(*this, values, lambda, shrunk.get());
     }
-    return nb::make_tuple(give(std::move(sum), {n}), give(std::move(squares), {n}));
+    return nb::cast(give(std::move(shrunk), {size, own.shape(1)}));
+  }
+
+  // (sum, sum of squares) of the losses of rows, for each level and strength of shrinkage
+  nb::tuple cut_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf,
+                       const Longs& row_start, const Matrix<double>& own,
+                       const std::string& measure, const Reals& y,
+                       const std::optional<Reals>& row_weight,
+                       const std::optional<Matrix<double>>& cost, const Reals& lambdas) const {
+    check_ends(level, n_levels, leaf, row_start);
+    const NodeValues values = values_of(own);
+    const Losses losses = losses_of(values, measure, y, leaf.size(), cost, lambdas);
+    need(!row_weight || row_weight->size() == leaf.size(), "weight must have one entry per leaf");
+    const std::size_t n = static_cast<std::size_t>(n_levels);
+    std::unique_ptr<double[]> sum(new double[n * kLanes]), squares(new double[n * kLanes]);
+    {
+      nb::gil_scoped_release release;
+      Losses weighted = losses;
+      weighted.weight = row_weight ? row_weight->data() : nullptr;
+      crosscut::cut_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, values,
+                           weighted, sum.get(), squares.get());
+    }
+    return nb::make_tuple(give(std::move(sum), {n, std::size_t{kLanes}}),
+                          give(std::move(squares), {n, std::size_t{kLanes}}));
+  }
+
+  // The losses of each row at some ascending levels, each with the strength of a lane.
+  nb::object row_losses(const Ints& level, std::int64_t n_levels, const Ints& leaf,
+                        const Longs& row_start, const Matrix<double>& own,
+                        const std::string& measure, const Reals& y,
+                        const std::optional<Matrix<double>>& cost, const Reals& lambdas,
+                        const Ints& chosen_level, const Ints& chosen_lane) const {
+    check_ends(level, n_levels, leaf, row_start);
+    const NodeValues values = values_of(own);
+    const Losses losses = losses_of(values, measure, y, leaf.size(), cost, lambdas);
+    need(chosen_lane.size() == chosen_level.size(), "chosen levels and lanes belong together");
+    need_within(chosen_level, 0, n_levels, "chosen_level must be levels");
+    need_within(chosen_lane, 0, kLanes, "chosen_lane must be from 0 to 7");
+    need(std::is_sorted(chosen_level.data(), chosen_level.data() + chosen_level.size()),
+         "chosen_level must ascend");
+    const std::size_t n = leaf.size(), m = chosen_level.size();
+    std::unique_ptr<double[]> loss(new double[n * m]);
+    {
+      nb::gil_scoped_release release;
+      crosscut::row_losses(*this, {level.data(), n_levels}, {leaf.data(), row_start.data()}, values,
+                           losses, chosen_level.data(), chosen_lane.data(),
+                           static_cast<std::int64_t>(m), loss.get());
+    }
+    return nb::cast(give(std::move(loss), {n, m}));
   }
 
   nb::object stop_nodes(const Reals& node_impurity, std::int32_t max_depth, std::int64_t max_leaves,
@@ -145,6 +180,38 @@ struct Forest : Held<Trees> {
   }
 
  private:
+  NodeValues values_of(const Matrix<double>& own) const {
+    need(own.shape(0) == size && own.shape(1) > 0, "own must have a row per node");
+    return {own.data(), nodes.weight, static_cast<std::int64_t>(own.shape(1))};
+  }
+
+  static Losses losses_of(const NodeValues& values, const std::string& name, const Reals& y,
+                          std::size_t n_rows, const std::optional<Matrix<double>>& cost,
+                          const Reals& lambdas) {
+    const std::array<const char*, 4> names{"squared", "brier", "log", "cost"};  // by Measure
+    const auto known = std::find(names.begin(), names.end(), name);
+    need(known != names.end(), "measure must be squared, brier, log or cost");
+    Losses losses{static_cast<Measure>(known - names.begin()),
+                  y.data(),
+                  nullptr,
+                  cost ? cost->data() : nullptr,
+                  {}};
+    need(y.size() == n_rows, "y must have one entry per leaf");
+    if (losses.measure == Measure::squared) {
+      need(values.n_values == 1, "squared errors need one value per node");
+    } else {
+      const double k = static_cast<double>(values.n_values);
+      need(std::all_of(y.data(), y.data() + n_rows, [&](double c) { return c >= 0 && c < k; }),
+           "y must be classes");
+    }
+    const std::size_t k = static_cast<std::size_t>(values.n_values);
+    need(!cost || (cost->shape(0) == k && cost->shape(1) == k),
+         "cost must have a row and a column per class");
+    need(lambdas.size() == kLanes, "lambdas must have 8 entries");
+    std::copy_n(lambdas.data(), kLanes, losses.lambda);
+    return losses;
+  }
+
   void check_row_start(const Longs& row_start, std::size_t n) const {
     need_offsets(row_start, count(), n,
                  "row_start must run from 0 to the number of rows, once per tree");
@@ -219,8 +286,12 @@ void bind_forest(nb::module_& m) {
       .def("apply", &Forest::apply, "x"_a, "rows"_a.none(), "row_start"_a.none(), "n_threads"_a)
       .def("parents", &Forest::parents)
       .def("node_alphas", &Forest::node_alphas, "risk"_a, "n_threads"_a)
+      .def("shrink", &Forest::shrink, "own"_a, "strength"_a)
       .def("cut_losses", &Forest::cut_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a,
-           "prediction"_a, "y"_a, "weight"_a.none(), "cost"_a.none())
+           "own"_a, "measure"_a, "y"_a, "weight"_a.none(), "cost"_a.none(), "lambdas"_a)
+      .def("row_losses", &Forest::row_losses, "level"_a, "n_levels"_a, "leaf"_a, "row_start"_a,
+           "own"_a, "measure"_a, "y"_a, "cost"_a.none(), "lambdas"_a, "chosen_level"_a,
+           "chosen_lane"_a)
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a,
            "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a, "alpha"_a, "exact_ties"_a);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);

@@ -336,33 +336,17 @@ nb::dict criteria() {
   return out;
 }
 
-// Applies f(statistics, how many, weight) to every node.
-template <class F>
-auto of_nodes(const Criterion& criterion, const Matrix<double>& value, const Array<double>& weight,
-              F f) {
-  const std::size_t n = value.shape(0);
-  const std::size_t width = value.shape(1);
-  need_criterion_for(criterion, criterion.targets.serve(0) && width == 2
-                                    ? 0
-                                    : static_cast<int>(std::min<std::size_t>(width, 1 << 20)));
+// Returns the impurity of nodes with these class weights.
+auto impurity(const std::string& name, const Matrix<double>& value, const Array<double>& weight) {
+  const Criterion& criterion = criterion_named(name.c_str());
+  const std::size_t n = value.shape(0), width = value.shape(1);
+  need_criterion_for(criterion, static_cast<int>(std::min<std::size_t>(width, 1 << 20)));
   need(weight.size() == n, "weight must have one entry per node");
   std::vector<double> out(n);
   for (std::size_t i = 0; i < n; i++)
-    out[i] = f(value.data() + i * width, static_cast<int>(width), weight.data()[i]);
+    out[i] =
+        criterion.impurity(value.data() + i * width, static_cast<int>(width), weight.data()[i]);
   return give(std::move(out));
-}
-
-auto impurity(const std::string& name, const Matrix<double>& value, const Array<double>& weight) {
-  const Criterion& criterion = criterion_named(name.c_str());
-  return of_nodes(criterion, value, weight, criterion.impurity);
-}
-
-auto branch_quality(const std::string& name, const Matrix<double>& value,
-                    const Array<double>& weight) {
-  const Criterion& criterion = criterion_named(name.c_str());
-  return of_nodes(criterion, value, weight, [&](const double* s, int n, double w) {
-    return w > 0 ? criterion.part(Terms{n}, s, w) : 0;
-  });
 }
 
 }  // namespace
@@ -372,7 +356,6 @@ void bind_grow(nb::module_& m) {
   m.def("switch_acceleration", &switch_acceleration, "name"_a, "on"_a);
   m.def("criteria", &criteria);
   m.def("impurity", &impurity, "criterion"_a, "value"_a, "weight"_a);
-  m.def("branch_quality", &branch_quality, "criterion"_a, "value"_a, "weight"_a);
   nb::class_<HeldTable>(m, "Table")
       .def(
           nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&,

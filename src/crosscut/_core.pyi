@@ -33,17 +33,34 @@ class Forest:
     ) -> NDArray[np.int32]: ...
     def parents(self) -> NDArray[np.int32]: ...
     def node_alphas(self, risk: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]: ...
+    def shrink(self, own: NDArray[np.float64], strength: float) -> NDArray[np.float64]: ...
     def cut_losses(
         self,
         level: NDArray[np.int32],
         n_levels: int,
         leaf: NDArray[np.int32],
         row_start: NDArray[np.int64],
-        prediction: NDArray[np.float64],
+        own: NDArray[np.float64],
+        measure: str,
         y: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
         cost: NDArray[np.float64] | None,
+        lambdas: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def row_losses(
+        self,
+        level: NDArray[np.int32],
+        n_levels: int,
+        leaf: NDArray[np.int32],
+        row_start: NDArray[np.int64],
+        own: NDArray[np.float64],
+        measure: str,
+        y: NDArray[np.float64],
+        cost: NDArray[np.float64] | None,
+        lambdas: NDArray[np.float64],
+        chosen_level: NDArray[np.int32],
+        chosen_lane: NDArray[np.int32],
+    ) -> NDArray[np.float64]: ...
     def stop_nodes(
         self,
         impurity: NDArray[np.float64],
@@ -159,9 +176,6 @@ def accelerations() -> list[str]: ...
 def switch_acceleration(name: str, on: bool) -> None: ...
 def criteria() -> dict[str, tuple[int, int, bool]]: ...
 def impurity(
-    criterion: str, value: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]: ...
-def branch_quality(
     criterion: str, value: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
 

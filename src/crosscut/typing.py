@@ -46,5 +46,6 @@ class TreeEstimator(Estimator, Protocol):
     ccp_alpha: float
     max_bins: int | None
     prune: Literal["best", "1se", "pessimistic"] | None
+    shrinkage: float | Literal["auto"] | None
     cv: CrossValidation
     random_state: Seed

@@ -144,7 +144,7 @@ def _fits():
 GROUPS = {  # as the folders of cpp/
     "data": "rank_columns intervals bits_of spread_of on_grid code_classes cut_folds deal_folds "
     "mark_rows first_marked rows_by_fold masks_without",
-    "grow": "Table Target exact_digits Tasks Growth grow impurity branch_quality",
+    "grow": "Table Target exact_digits Tasks Growth grow impurity",
     "forest": "Forest leaves_of_few additional_errors",
     "level_wise": "pass_batch choose_tests bin_codes",
     "rules": "RuleTable",

@@ -25,7 +25,7 @@ from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
 from crosscut.training.nested_folds import nested_interval
-from crosscut.training.parameters import criterion_of, limits_of, sklearn_parameters
+from crosscut.training.parameters import limits_of, sklearn_parameters
 from crosscut.training.train import Leaves, grow_trees, train
 from crosscut.training.training_set import TrainingSet
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from crosscut.forest.export.text import TreeRules
     from crosscut.forest.forest import Forest
     from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.shrinkage import Shrinkage
     from crosscut.forest.tree import Tree
     from crosscut.typing import ColumnLike, CrossValidation, Scoring, Seed, TableLike
 
@@ -59,6 +60,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     max_bins: int | None = None
     cv: CrossValidation = 10
     prune: str | None = None
+    shrinkage: Shrinkage = "auto"
     scoring: Scoring = None
     n_jobs: int | None = None
     random_state: Seed = None
@@ -112,9 +114,14 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return fit_of(self).alpha
 
     @property
+    def shrinkage_(self) -> float:
+        """The strength of the shrinkage of the final tree; 0 is none."""
+        return fit_of(self).shrinkage
+
+    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity-based importance of each column, as in scikit-learn."""
-        return importances(self.forest_.packed.only(0), criterion_of(self.criterion), self.n_features_in_)
+        return importances(self.forest_.packed.only(0), self.n_features_in_)
 
     def get_depth(self) -> int:
         """Return the depth of the tree; a single leaf has depth 0."""

@@ -12,7 +12,7 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.pruning_table import COLUMNS, PruningTable
 from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
-from crosscut.training.parameters import check_parameters, measure_of
+from crosscut.training.parameters import check_parameters, objective_of
 from crosscut.training.stored import (
     check_types,
     described,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.forest.smaller_trees import Measure
+    from crosscut.forest.pruning_table import Objective
     from crosscut.training.fit import Fitted
     from crosscut.typing import CrossValidation
 
@@ -215,9 +215,9 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
         target=str(header["target"]),
         forest=forest,
         grown=Forest(packed) if pruned else forest,
-        validation=_validation(arrays, forest, classes, measure_of(model)),
+        validation=_validation(arrays, forest, classes, objective_of(model)),
         alpha=float(header["ccp_alpha"]),
-        chosen_by=_pruning_table(arrays, measure_of(model) if classifies else "error"),
+        chosen_by=_pruning_table(arrays, objective_of(model), classifies=classifies),
         n_missing=_counts(header["columns"].get("missing"), len(schema)),
     )
     return model
@@ -239,7 +239,7 @@ def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64
 
 
 def _validation(
-    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None, by: Measure
+    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None, objective: Objective
 ) -> TreeValidation | None:
     if "y" not in arrays:
         return None
@@ -248,19 +248,26 @@ def _validation(
     held_out, y = read_held_out(arrays, is_leaf, classes)
     weights = read_weights(arrays, len(y))
     scores = _scores(arrays, packed.n_trees - 1)
-    validation = TreeValidation(forest, held_out, y, classes, weights, chosen_scores=scores, prune_by=by)
+    validation = TreeValidation(
+        forest, held_out, y, classes, weights, chosen_scores=scores, objective=objective
+    )
     validation.groups = read_groups(arrays, len(y))
     return validation
 
 
-def _pruning_table(arrays: dict[str, NDArray[Any]], by: Measure) -> PruningTable | None:
+def _pruning_table(
+    arrays: dict[str, NDArray[Any]], objective: Objective, *, classifies: bool
+) -> PruningTable | None:
     if "pruning_alpha" not in arrays:
         return None
     length = len(arrays["pruning_alpha"])
-    unknown = np.full(length, np.nan)  # earlier versions do not store it
-    columns: dict[str, Any] = {name: arrays[f"pruning_{name}"] for name in COLUMNS if name != "paired_error"}
-    valid = all(column.shape == (length,) and np.all(np.isfinite(column)) for column in columns.values())
-    columns["paired_error"] = paired = arrays.get("pruning_paired_error", unknown)
-    valid = valid and paired.shape == (length,) and not np.any(np.isinf(paired))
+    # earlier versions do not store these
+    earlier = {"paired_error": np.full(length, np.nan), "shrinkage": np.zeros(length)}
+    columns = {name: arrays.get(f"pruning_{name}", earlier.get(name)) for name in COLUMNS}
+    valid = all(column is not None and column.shape == (length,) for column in columns.values())
     need(length and valid, "the pruning table is wrong")
-    return PruningTable(**columns, by=by)
+    table: dict[str, Any] = columns
+    finite = all(np.all(np.isfinite(table[name])) for name in COLUMNS if name != "paired_error")
+    need(finite and not np.any(np.isinf(table["paired_error"])), "the pruning table is wrong")
+    by = objective.by if classifies else "error"
+    return PruningTable(**table, by=by, loss=objective.loss)

@@ -53,6 +53,11 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         standard error of it (``pruning_table_``). The folds then help to choose the size, so their score is
         slightly optimistic; use ``nested_cross_validate`` for an unbiased one. "pessimistic" is C4.5's
         pruning of each tree separately.
+    shrinkage : "auto", float or None
+        Hierarchical shrinkage (Agarwal et al. 2022): predictions of a node move towards those of its
+        ancestors, the more so the fewer rows the ancestors have. "auto" chooses the strength together with
+        the size of the tree if ``prune`` is "best" or "1se", and else does not shrink. A number is the
+        strength: the weight of training rows at which the difference of a child from its parent is halved.
     prune_by : {"impurity", "error", "loss"}
         What ``prune`` and ``ccp_alpha`` trade against the number of leaves: the criterion, as in
         scikit-learn; the error rate, as in CART and rpart; or the cost given by ``loss``.

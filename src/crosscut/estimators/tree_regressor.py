@@ -45,6 +45,11 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
     prune : {"best", "1se"}, optional
         Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
         standard error of it (``pruning_table_``).
+    shrinkage : "auto", float or None
+        Hierarchical shrinkage (Agarwal et al. 2022): predictions of a node move towards those of its
+        ancestors, the more so the fewer rows the ancestors have. "auto" chooses the strength together with
+        the size of the tree if ``prune`` is "best" or "1se", and else does not shrink. A number is the
+        strength: the weight of training rows at which the difference of a child from its parent is halved.
     scoring : str or callable, optional
         The score in ``cv_scores_``; by default R².
     n_jobs : int, optional

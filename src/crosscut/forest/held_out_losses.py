@@ -1,24 +1,36 @@
-"""Errors of all prunings of the final tree, estimated on the rows that the folds hold out."""
+"""Errors of all prunings of the final tree, estimated on the rows that the folds hold out.
+
+Every pruning is evaluated with several strengths of shrinkage in the same walk (``cpp/forest/cut.cpp``), so
+the size of the tree and its shrinkage are chosen together.
+"""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import entr
 
-from crosscut.forest.pruning_table import PruningTable, lowest
+from crosscut.forest.pruning_table import Objective, PruningTable, lowest
+from crosscut.forest.shrinkage import strengths
 from crosscut.forest.smaller_trees import node_alphas, node_losses
+from crosscut.forest.tree import probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from crosscut.forest.forest import Forest, Packed
     from crosscut.forest.predict import HeldOut
+    from crosscut.forest.pruning_table import Loss
     from crosscut.forest.smaller_trees import Measure
+
+BLOCK = 1 << 22  # losses in memory at once, 8 bytes each
+ROUNDING = 1e-12
 
 
 def rpart_alphas(packed: Packed, risk: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -69,21 +81,21 @@ def pruning_table(
     *,
     n_classes: int,
     weights: NDArray[np.float64] | None = None,
-    by: Measure = "impurity",
+    objective: Objective | None = None,
 ) -> PruningTable:
     """Compute the error of every pruning of the final tree (tree 0) on the held-out rows of the folds.
 
     ``y`` and ``weights`` cover all rows: class codes, or numbers if ``n_classes`` is 0.
     """
     losses_of = partial(Prunings.losses, held_out=held_out, y=y, weights=weights)
-    return table_from(losses_of, forest.packed, n_classes, by)
+    return table_from(losses_of, forest.packed, n_classes, objective or Objective())
 
 
 def table_from(
     losses_of: Callable[..., Losses],
     packed: Packed,
     n_classes: int,
-    by: Measure = "impurity",
+    objective: Objective,
     *,
     rpart: bool = False,
 ) -> PruningTable:
@@ -91,19 +103,28 @@ def table_from(
 
     ``losses_of(prunings, against=None)`` adds up the losses of all held-out rows like `Prunings.losses`.
     """
-    prunings = Prunings(packed, n_classes, by, rpart=rpart)
-    losses = losses_of(prunings)
-    table = prunings.table(losses, losses_of(prunings, against=lowest(losses.total)))
+    prunings = Prunings(packed, n_classes, objective, rpart=rpart)
+    # a strength of shrinkage changes few decisions: choose it by the errors of the probabilities
+    smooth: Loss = "brier" if prunings.loss == "error" else prunings.loss
+    losses = losses_of(prunings if objective.shrinkage is None else prunings.with_loss(smooth))
+    prunings.choose_strengths(losses)
+    if smooth != prunings.loss and objective.shrinkage is not None:
+        losses = losses_of(prunings)
+    losses = prunings.at_strengths(losses)
+    products = losses_of(prunings, against=lowest(losses.total))
+    table = prunings.table(losses, prunings.at_strengths(products))
     if rpart or table.by == "impurity":
         return table
-    return replace(table, rpart=partial(table_from, losses_of, packed, n_classes, by, rpart=True))
+    errors = Objective(objective.by)
+    return replace(table, rpart=partial(table_from, losses_of, packed, n_classes, errors, rpart=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Held-out rows, their weight, and weighted sums of losses and squared losses for each pruning.
+    """Held-out rows, their weight, and weighted sums of losses and squared losses.
 
-    For losses against a pruning, ``total`` sums products with the row's loss under that pruning.
+    ``total`` and ``squares`` have a row per pruning and a column per strength of shrinkage. For losses
+    against a pruning, ``total`` sums products with the row's loss under that pruning.
     """
 
     n_rows: int
@@ -124,24 +145,32 @@ class Losses:
 class Prunings:
     """All prunings of a forest's final tree (tree 0), to be compared on the held-out rows of the folds.
 
-    With ``rpart``, nodes are pruned in rpart's order instead of CART's.
+    With ``rpart``, nodes are pruned in rpart's order instead of CART's. ``lane`` is the index of each
+    pruning's strength of shrinkage in ``strengths``.
     """
 
     def __init__(
-        self, packed: Packed, n_classes: int, by: Measure = "impurity", *, rpart: bool = False
+        self,
+        packed: Packed,
+        n_classes: int,
+        objective: Objective,
+        *,
+        rpart: bool = False,
     ) -> None:
-        self.packed, self.by = packed, by if n_classes else "error"
-        self.cost = None
-        if n_classes:
-            self.cost = 1.0 - np.eye(n_classes) if packed.loss is None else packed.loss
-        self.prediction, error = node_losses(packed, n_classes)
+        self.packed, self.n_classes = packed, n_classes
+        self.by: Measure = objective.by if n_classes else "error"
+        self.loss: Loss = objective.loss if n_classes else "squared"
+        self.strengths = strengths(packed, objective.shrinkage)
+        self.own = probabilities(packed.value) if n_classes else np.ascontiguousarray(packed.value)
+        _, error = node_losses(packed, n_classes)
         node_alpha = (
             rpart_alphas(packed, error) / packed.weight[packed.node_start[packed.tree_of]]
             if rpart
-            else node_alphas(packed, by)
+            else node_alphas(packed, objective.by)
         )
         final, nodes = packed.only(0), slice(0, int(packed.node_start[1]))
         self.alpha = _distinct(node_alpha[nodes])
+        self.lane = np.zeros(len(self.alpha), np.int32)
         between = np.append(np.sqrt(self.alpha[:-1] * self.alpha[1:]), np.inf)
         self._level = np.searchsorted(between, node_alpha, side="left").astype(np.int32)
         final_level = np.searchsorted(self.alpha, node_alpha[nodes], side="left")
@@ -155,7 +184,18 @@ class Prunings:
             return np.cumsum(change)[:-1]
 
         self.n_leaves = np.rint(sum_over_leaves(np.ones(len(final.feature)))).astype(np.int64)
+        own = self.own[nodes]
+        if self.loss == "brier":
+            error = packed.weight[nodes] * (1 - np.einsum("ij,ij->i", own, own))
+        elif self.loss == "log":
+            error = packed.weight[nodes] * entr(own).sum(axis=1)
         self.train_error = np.maximum(sum_over_leaves(error[nodes]) / packed.weight[0], 0.0)
+
+    def with_loss(self, loss: Loss) -> Prunings:
+        """Return the same prunings with another loss of the rows."""
+        other = copy(self)
+        other.loss = loss
+        return other
 
     def losses(
         self,
@@ -172,32 +212,35 @@ class Prunings:
         w = None if weights is None else np.ascontiguousarray(weights[held_out.rows], dtype=np.float64)
         weight, times = float(len(held_out.rows) if w is None else w.sum()), np.bincount(held_out.rows)
         if against is not None:
-            loss = self._loss_at(against, held_out, y, times)
+            loss = self.row_losses([against], held_out, y)[:, 0]
+            loss = (np.bincount(held_out.rows, loss) / np.maximum(times, 1))[held_out.rows]
             w = loss if w is None else w * loss
-        total, squares = self.packed.core.cut_losses(
-            self._level,
-            len(self.alpha),
-            held_out.leaf,
-            held_out.row_start,
-            self.prediction,
-            np.ascontiguousarray(y[held_out.rows], dtype=np.float64),
-            w,
-            self.cost,
-        )
+        total, squares = self.packed.core.cut_losses(**self._arguments(held_out, y), weight=w)
         if against is None and times.max(initial=0) > 1:  # average a row's repeats, which are not independent
             squares = self._squares_of_rows(held_out, y, weights, times)
         return Losses(int(np.count_nonzero(times)), weight, total, squares)
 
-    def _loss_at(
-        self, row: int, held_out: HeldOut, y: NDArray[Any], times: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return the loss of each held-out row under one pruning, averaged over its repeats."""
-        ends = self.packed.ends(self._level > row)[held_out.node(self.packed)]
-        loss = self._loss(y[held_out.rows], self.prediction[ends])
-        return (np.bincount(held_out.rows, loss) / np.maximum(times, 1))[held_out.rows]
+    def row_losses(self, prunings: ArrayLike, held_out: HeldOut, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the loss of each held-out row under some prunings, which must ascend."""
+        levels = np.asarray(prunings, np.int32)
+        return self.packed.core.row_losses(
+            **self._arguments(held_out, y), chosen_level=levels, chosen_lane=self.lane[levels]
+        )
 
-    def _loss(self, y: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (y - predicted) ** 2 if self.cost is None else self.cost[y, predicted.astype(np.int64)]
+    def _arguments(self, held_out: HeldOut, y: NDArray[Any]) -> dict[str, Any]:
+        targets = np.ascontiguousarray(y[held_out.rows], dtype=np.float64)
+        loss, cost = ("cost", self.packed.loss) if self.loss == "error" else (self.loss, None)
+        return {
+            "level": self._level,
+            "n_levels": len(self.alpha),
+            "leaf": held_out.leaf,
+            "row_start": held_out.row_start,
+            "own": self.own,
+            "measure": loss,
+            "y": targets,
+            "cost": cost,
+            "lambdas": self.strengths,
+        }
 
     def _squares_of_rows(
         self,
@@ -206,43 +249,27 @@ class Prunings:
         weights: NDArray[np.float64] | None,
         times: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return, for each pruning, the sum of squares of rows' losses averaged over their repeats.
+        """Return, for each pruning, the sum of squares of rows' losses averaged over their repeats."""
+        order = np.argsort(held_out.rows, kind="stable")
+        rows, first = np.unique(held_out.rows[order], return_index=True)
+        weight = times[rows] if weights is None else times[rows] * weights[rows]
+        squares = np.empty(len(self.alpha))
+        block = max(1, BLOCK // len(order))
+        for begin in range(0, len(squares), block):
+            part = range(begin, min(begin + block, len(squares)))
+            loss = np.add.reduceat(self.row_losses(part, held_out, y)[order], first) / times[rows][:, None]
+            squares[part] = weight @ (loss * loss)
+        return np.repeat(squares[:, None], len(self.strengths), axis=1)
 
-        The sum of a row's losses changes only where pruning removes one of its leaves. So it is enough to add
-        up these changes, sorted by row and pruning.
-        """
-        change = self._changes(held_out, y)
-        row, level, amount = (np.concatenate(part) for part in zip(*change, strict=True))
-        order = np.lexsort((level, row))
-        row, level, amount = row[order], level[order], amount[order]
-        total = np.cumsum(amount, dtype=np.longdouble)
-        first = np.flatnonzero(np.diff(row, prepend=-1))
-        before = np.repeat(total[first] - amount[first], np.diff(first, append=len(row)))
-        after = (total - before).astype(np.float64)  # the row's sum of losses after this change
-        squares = (after**2 - (after - amount) ** 2) / times[row]
-        if weights is not None:
-            squares *= weights[row]
-        return np.cumsum(np.bincount(level, squares, minlength=len(self.alpha)))
+    def choose_strengths(self, losses: Losses) -> None:
+        """Choose the strength of each pruning by these losses: the least one with the lowest loss."""
+        enough = losses.total <= losses.total.min(axis=1, keepdims=True) * (1 + ROUNDING)
+        self.lane = enough.argmax(axis=1).astype(np.int32)
 
-    def _changes(self, held_out: HeldOut, y: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
-        """Return row, pruning and amount of each change of a row's loss, one part per step upwards."""
-        packed, n_levels = self.packed, len(self.alpha)
-        first = packed.node_start[:-1][packed.tree_of]
-        parent = np.where(packed.parent < 0, -1, packed.parent + first)
-        until = np.where(parent < 0, n_levels, np.minimum(self._level[parent], n_levels))
-        row, node = held_out.rows, held_out.node(packed)
-        level, loss = np.zeros(len(row), np.int64), np.zeros(len(row))
-        changes: list[tuple[NDArray[Any], ...]] = []
-        while len(row):
-            new = self._loss(y[row], self.prediction[node])
-            change = np.where(until[node] > level, new - loss, 0.0)
-            changed = change != 0
-            changes.append((row[changed], level[changed], change[changed]))
-            loss, level = loss + change, np.maximum(level, until[node])
-            node = parent[node]
-            on = (node >= 0) & (level < n_levels)
-            row, node, level, loss = row[on], node[on], level[on], loss[on]
-        return changes
+    def at_strengths(self, losses: Losses) -> Losses:
+        """Return the losses of each pruning with its strength."""
+        at = np.arange(len(self.lane)), self.lane
+        return replace(losses, total=losses.total[at], squares=losses.squares[at])
 
     def table(self, losses: Losses, products: Losses) -> PruningTable:
         """Return the table from the losses of all rows and their products with those of the best pruning."""
@@ -251,14 +278,17 @@ class Prunings:
         differences = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
         differences[best] = 0.0
         spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, differences))
+        scale = 0.5 if self.loss == "brier" and self.n_classes == 2 else 1.0  # as in scikit-learn
         return PruningTable(
             alpha=self.alpha,
             n_leaves=self.n_leaves,
-            train_error=self.train_error,
-            cv_error=mean,
-            standard_error=spread,
-            paired_error=paired,
+            train_error=scale * self.train_error,
+            cv_error=scale * mean,
+            standard_error=scale * spread,
+            paired_error=scale * paired,
+            shrinkage=self.strengths[self.lane],
             by=self.by,
+            loss=self.loss,
         )
 
 

@@ -18,10 +18,42 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from crosscut.forest.forest import Packed
+    from crosscut.forest.shrinkage import Shrinkage
     from crosscut.forest.smaller_trees import Measure
 
 PruningRule = Literal["best", "1se"]
-COLUMNS = ("alpha", "n_leaves", "train_error", "cv_error", "standard_error", "paired_error")
+Loss = Literal["error", "brier", "log", "squared"]  # of a held-out row
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What pruning minimises.
+
+    Attributes
+    ----------
+    by : {"impurity", "error", "loss"}
+        Training measure that cost-complexity pruning weighs against the number of leaves.
+    loss : {"error", "brier", "log", "squared"}
+        Loss of a held-out row, by which the size of the tree is chosen.
+    shrinkage : "auto", float or None
+        Strength of shrinkage; "auto" chooses it for every size by the held-out rows.
+    """
+
+    by: Measure = "impurity"
+    loss: Loss = "error"
+    shrinkage: Shrinkage = None
+
+
+COLUMNS = (
+    "alpha",
+    "n_leaves",
+    "train_error",
+    "cv_error",
+    "standard_error",
+    "paired_error",
+    "shrinkage",
+)
+LOSS_NAMES = {"error": "error", "brier": "Brier", "log": "log loss", "squared": "MSE"}
 WITHIN = 1.6448536269514722  # standard errors: half-width of a 90% interval
 
 
@@ -29,7 +61,7 @@ WITHIN = 1.6448536269514722  # standard errors: half-width of a 90% interval
 class PruningTable:
     """All prunings of the final tree with their errors, from the whole tree to the root alone.
 
-    Errors are misclassification rates, mean costs (``by="loss"``), or mean squared errors for regression.
+    Errors are means of the ``loss`` of a row.
 
     Attributes
     ----------
@@ -42,9 +74,15 @@ class PruningTable:
     paired_error : float64 array
         Standard error of the difference from the lowest ``cv_error``, from the paired losses of held-out
         rows; NaN in models saved by versions that did not compute it.
+    shrinkage : float64 array
+        Strength of shrinkage with the lowest ``cv_error`` for this pruning; for misclassification rates and
+        costs, with the lowest Brier score. 0 is none. ``train_error`` is without shrinkage.
     by : {"impurity", "error", "loss"}
-        Unit of alpha: impurity as in scikit-learn, or the errors of the table as in CART and rpart. For
-        regression, where both are the same, always "error".
+        Unit of alpha: impurity as in scikit-learn, or errors as in CART and rpart. For regression, where both
+        are the same, always "error".
+    loss : {"error", "brier", "log", "squared"}
+        Loss of a row: misclassification or the estimator's ``loss``; the Brier score, halved for two classes
+        as in scikit-learn; the logarithmic loss; or the squared error.
     """
 
     alpha: NDArray[np.float64]
@@ -53,7 +91,9 @@ class PruningTable:
     cv_error: NDArray[np.float64]
     standard_error: NDArray[np.float64]
     paired_error: NDArray[np.float64]
+    shrinkage: NDArray[np.float64]
     by: Measure = "error"
+    loss: Loss = "error"
     rpart: Callable[[], PruningTable] | None = field(
         default=None, repr=False
     )  # this table with nodes pruned in rpart's order
@@ -75,15 +115,16 @@ class PruningTable:
         Parameters
         ----------
         rule : {"best", "1se"}
-            The smallest tree with the lowest cross-validated error, or the smallest tree within one standard
-            error of it.
+            The smallest tree with the lowest cross-validated error, or the smallest tree that exceeds it by
+            at most one standard error of the difference (``paired_error``).
         """
         if rule not in {"best", "1se"}:
             raise ValueError(f"rule must be 'best' or '1se', not {rule!r}")
         best = lowest(self.cv_error)
         if rule == "best":
             return best
-        return int(np.flatnonzero(self.cv_error <= self.cv_error[best] + self.standard_error[best])[-1])
+        within = self.cv_error - self.cv_error[best] <= self.paired_error
+        return max(best, int(np.flatnonzero(within)[-1])) if within.any() else best
 
     def tests_kept(self, packed: Packed, row: int) -> NDArray[np.bool_]:
         """Return which nodes keep their test under the pruning of a row.
@@ -146,26 +187,27 @@ class PruningTable:
         return pruning_table_html(self)
 
     def __str__(self) -> str:
-        lines = ["   alpha      leaves  train error  CV error  std error"]
-        if self.by == "loss":
-            lines[0] = lines[0].replace("train error  CV error", " train cost   CV cost")
+        name = LOSS_NAMES[self.loss] if self.by != "loss" else "cost"
+        heads = ("alpha", "leaves", "shrinkage", f"train {name}", f"CV {name}", "std error")
+        lines = ["{:>12} {:>7} {:>9} {:>13} {:>11} {:>10}".format(*heads)]
         rules = {self.choose("1se"): " <- 1se", self.choose("best"): " <- best"}
-        columns, like_best = [getattr(self, name) for name in COLUMNS[:5]], self.like_best
-        last_shown = -1
-        for k, (alpha, leaves, train, cv, error) in enumerate(zip(*columns, strict=True)):
+        columns = (self.alpha, self.n_leaves, self.shrinkage, self.train_error, self.cv_error)
+        like_best, last_shown = self.like_best, -1
+        for k, row in enumerate(zip(*columns, self.standard_error, strict=True)):
             if 3 <= k < len(self) - 20 and k not in rules:
                 continue
             if k > last_shown + 1:
                 lines.append(f"         ... {k - last_shown - 1} more")
             last_shown = k
             mark = (" ~" if like_best[k] else "  " if k in rules else "") + rules.get(k, "")
-            lines.append(f"{alpha:12.6g} {leaves:7d} {train:12.5g} {cv:9.5g} {error:10.5g}{mark}")
+            lines.append("{:12.6g} {:7d} {:9.3g} {:13.5g} {:11.5g} {:10.5g}".format(*row) + mark)
         return "\n".join(lines)
 
 
 def lowest(error: NDArray[np.float64]) -> int:
-    """Return the last row with the lowest error, which is the smallest such tree."""
-    return len(error) - 1 - int(np.argmin(error[::-1]))
+    """Return the last row with the lowest error, up to rounding, which is the smallest such tree."""
+    least = error.min()
+    return int(np.flatnonzero(error <= least + 1e-12 * abs(least))[-1])
 
 
 def additional_errors(n: ArrayLike, errors: ArrayLike, confidence: float = 0.25) -> NDArray[np.float64]:

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from crosscut import _core
 from crosscut.data.threads import n_threads
 from crosscut.forest.forest import Forest, ranges
 from crosscut.forest.predict import apply_rows, packed_of
 from crosscut.forest.tree import decisions, expected, probabilities
-from crosscut.tasks.growth import CRITERIA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Packed
     from crosscut.forest.predict import Trees
     from crosscut.forest.tree import Tree
-    from crosscut.tasks.growth import Criterion, Limits
+    from crosscut.tasks.growth import Limits
 
 ABOVE_ZERO = 5e-324  # lowest alpha, for tests that do not decrease impurity
 Measure = Literal["impurity", "error", "loss"]  # what pruning weighs against the number of leaves
@@ -71,28 +69,14 @@ def node_losses(packed: Packed, n_classes: int) -> tuple[NDArray[np.float64], ND
     return prediction.astype(np.float64), cost
 
 
-def improvements(packed: Packed, criterion: Criterion) -> NDArray[np.float64]:
-    """Return the impurity decrease by each node's test, divided by the total weight; 0 at leaves."""
-    sums = packed.value
-    if CRITERIA[criterion].numbers:
-        # any centre gives the same difference; the root's mean keeps squares small
-        root = packed.node_start[packed.tree_of]
-        product = packed.weight * (packed.value[:, 0] - packed.value[root, 0])
-        sums = np.column_stack([product, packed.weight])
-    quality = _core.branch_quality(criterion, np.ascontiguousarray(sums), packed.weight)
-    children = packed.node_start[packed.tree_of[packed.child_owner]] + packed.children
-    below = np.zeros_like(quality)
-    np.add.at(below, packed.child_owner, quality[children])
-    total = packed.weight[packed.node_start[packed.tree_of]]
-    return np.where(packed.feature >= 0, (below - quality) / total, 0.0)
-
-
-def importances(tree: Packed, criterion: Criterion, n_columns: int) -> NDArray[np.float64]:
+def importances(tree: Packed, n_columns: int) -> NDArray[np.float64]:
     """Return each column's fraction of the impurity decrease by a tree's tests; zeros for a single leaf."""
-    gain = np.zeros(n_columns)
+    impurity = tree.weight * tree.impurity
+    below = np.bincount(tree.child_owner, impurity[tree.children], minlength=len(impurity))
     inner = tree.feature >= 0
-    np.add.at(gain, tree.feature[inner], improvements(tree, criterion)[inner])
-    return gain / gain.sum() if gain.sum() > 0 else gain
+    gain = np.bincount(tree.feature[inner], (impurity - below)[inner], minlength=n_columns)
+    fractions: NDArray[np.float64] = gain / gain.sum() if gain.sum() > 0 else np.zeros(n_columns)
+    return fractions
 
 
 def prune(forest: Forest, ccp_alpha: float, by: Measure = "impurity") -> Forest:

@@ -94,8 +94,8 @@ class CandidateTrees:
         """Return the importances of the columns in each tree of the first candidate."""
         candidate = self.candidates[0]
         trees = [self.largest(candidate).tree(t, candidate) for t in self.splits.trees]
-        criterion, n_columns = candidate.setting.growth.criterion, self.call.examples.n_features
-        return [importances(Packed.of([tree]), criterion, n_columns) for tree in trees]
+        n_columns = self.call.examples.n_features
+        return [importances(Packed.of([tree]), n_columns) for tree in trees]
 
     def unfitted(self, c: int) -> BaseEstimator:
         """Return candidate ``c`` as an estimator."""

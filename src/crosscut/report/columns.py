@@ -11,7 +11,6 @@ from crosscut.data.columns import cut_text
 from crosscut.forest.export.text import counted, number
 from crosscut.forest.smaller_trees import importances
 from crosscut.report.charts import Chart
-from crosscut.training.parameters import criterion_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +24,7 @@ SIZE = (300, 150)  # of a chart
 def column_table(fit: Fit) -> list[dict[str, Any]]:
     """Describe each column: kind, missing values, importance in the final tree and over the folds."""
     schema, missing, packed = fit.schema, fit.n_missing, fit.forest.packed
-    criterion = criterion_of(fit.settings["criterion"])
-    by_tree = np.array([importances(packed.only(t), criterion, len(schema)) for t in range(len(fit.forest))])
+    by_tree = np.array([importances(packed.only(t), len(schema)) for t in range(len(fit.forest))])
     folds = by_tree[1:] if len(by_tree) > 1 else by_tree
     return [
         {

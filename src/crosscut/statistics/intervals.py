@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crosscut.statistics.selection import Correction
+
 Kind = Literal["score", "rate", "loss"]
 DIGITS = 78  # bits of exact sums
 
@@ -196,14 +198,24 @@ def score_of(sums: LossSums) -> tuple[float, NDArray[np.float64]]:
     return score, np.array([ratio * centre * centre, -1.0, -2.0 * ratio * centre, ratio]) / total
 
 
-def estimate_of(rows: LossSums) -> Estimate:
-    """Return accuracy or R² of all rows together, and its standard error."""
-    score, direction = score_of(rows)
-    return Estimate(score, _standard_error(rows.variance(direction), rows))
+def estimate_of(rows: LossSums, correction: Correction | None = None, of: Kind = "score") -> Estimate:
+    """Return accuracy, R² or the mean loss of all rows together, and its standard error."""
+    value, direction = value_of(rows, of)
+    error = _standard_error(rows.variance(direction), rows)
+    if correction is None or not math.isfinite(value):
+        return Estimate(value, error)
+    value += direction[1] * (correction.loss - correction.plain)
+    return Estimate(value, abs(direction[1]) * math.sqrt(correction.variance))
 
 
 def interval_of(
-    rows: LossSums, folds: LossSums, level: float, method: str, of: Kind = "score"
+    rows: LossSums,
+    folds: LossSums,
+    level: float,
+    method: str,
+    of: Kind = "score",
+    *,
+    correction: Correction | None = None,
 ) -> tuple[float, float]:
     """Return the interval of accuracy or R² ("score"), the mean of 0-1 losses ("rate") or of other losses.
 
@@ -212,9 +224,11 @@ def interval_of(
     """
     if method not in {"rows", "bayle"}:
         raise ValueError(f"method must be 'rows', 'bayle' or 'nested', not {method!r}")
+    if method == "rows":
+        return interval_about(*estimate_of(rows, correction, of), rows, level, of)
     value, direction = value_of(rows, of)
-    variance = rows.variance(direction) if method == "rows" else folds.variance(direction, within=True)
-    return interval_about(value, _standard_error(variance, rows), rows, level, of)
+    error = _standard_error(folds.variance(direction, within=True), rows)
+    return interval_about(value, error, rows, level, of)
 
 
 def value_of(rows: LossSums, of: Kind = "score") -> tuple[float, NDArray[np.float64]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from crosscut.forest.forest import Forest
-from crosscut.forest.held_out_losses import pruning_table
+from crosscut.forest.held_out_losses import Prunings, pruning_table
 from crosscut.forest.predict import HeldOut
+from crosscut.forest.pruning_table import Objective
+from crosscut.forest.shrinkage import shrunk
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.statistics.intervals import (
     Estimate,
@@ -22,12 +25,13 @@ from crosscut.statistics.intervals import (
 )
 from crosscut.statistics.measures import SCORINGS, fold_influence, is_name, kind_of, row_losses
 from crosscut.statistics.scores import scores_by_part
+from crosscut.statistics.selection import Selection
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.smaller_trees import Measure
+    from crosscut.forest.pruning_table import PruningRule, PruningTable
+    from crosscut.statistics.selection import Correction
     from crosscut.typing import Scoring
 
 
@@ -57,11 +61,14 @@ class Validation:
         The group of each row. Standard errors and intervals treat groups, not rows, as independent.
     scoring : str or callable, optional
         Scoring that gave the ``chosen_scores``.
+    selection : Selection or None
+        The choice of a pruning by these rows, for which ``score`` and ``error`` are corrected.
     """
 
     weights: NDArray[np.float64] | None = None
     groups: NDArray[np.int64] | None = None
     scoring: Scoring = None
+    selection: Selection | None = None
 
     def __init__(
         self,
@@ -110,10 +117,24 @@ class Validation:
         """Standard error of the score."""
         return self._estimate.standard_error
 
+    def correction_of(self, measure: Scoring) -> Correction | None:
+        """Return the correction of another mean loss."""
+        if self.correction is None:
+            return None
+        if self.selection is None:
+            raise ValueError(
+                f"the interval of measure={measure!r} for a pruned tree needs the trees before pruning, "
+                "which model files do not contain; fit again"
+            )
+        return self.selection.correction(measure)
+
     @property
     def error(self) -> Estimate:
         """Error rate or mean squared error of all held-out rows together, and its standard error."""
-        return error_of(self.row_sums)
+        correction = self.correction if self.classes is not None else self.correction_of("squared")
+        if correction is None:
+            return error_of(self.row_sums)
+        return Estimate(correction.loss, math.sqrt(correction.variance))
 
     def interval(
         self, level: float = 0.9, method: str = "rows", measure: Scoring = None
@@ -121,11 +142,12 @@ class Validation:
         """Return an interval of the score, or of another measure."""
         usual = "r2" if self.classes is None else "accuracy"
         if is_name(measure, usual) or (measure is None and self.chosen_scores is None):
-            return interval_of(self.row_sums, self.fold_sums, level, method)
+            return interval_of(self.row_sums, self.fold_sums, level, method, correction=self.correction)
         if measure is not None and not is_name(measure, "auc"):
             losses = row_losses(self, measure)
             rows, folds = self.sums_by_row(losses), self.sums_by_fold(losses)
-            return interval_of(rows, folds, level, method, kind_of(measure))
+            correction = self.correction_of(measure) if method == "rows" else None
+            return interval_of(rows, folds, level, method, kind_of(measure), correction=correction)
         if method != "rows":
             raise ValueError(
                 f"method={method!r} needs a mean over rows or R², not a mean over folds; use method='rows'"
@@ -136,9 +158,14 @@ class Validation:
         return value - half_width, min(value + half_width, most)
 
     @cached_property
+    def correction(self) -> Correction | None:
+        """Correction of the mean loss for a choice of the pruning by these rows, if there was one."""
+        return None
+
+    @cached_property
     def _estimate(self) -> Estimate:
         if self.chosen_scores is None:
-            return estimate_of(self.row_sums)
+            return estimate_of(self.row_sums, self.correction)
         known = SCORINGS.get(self.scoring) if isinstance(self.scoring, str) else None
         if known is not None:
             return Estimate(float(np.mean(self.scores)), self._by_folds(known).standard_error)
@@ -248,8 +275,8 @@ class Validation:
 class TreeValidation(Validation):
     """Out-of-fold results of a forest, computed from the leaves that held-out rows reach.
 
-    Tree 0 of ``forest`` is the final tree; the others hold rows out. ``prune_by`` is the measure that the
-    pruning table weighs against the number of leaves.
+    Tree 0 of ``forest`` is the final tree; the others hold rows out. The pruning table minimises the
+    ``objective``.
     """
 
     def __init__(
@@ -261,26 +288,39 @@ class TreeValidation(Validation):
         weights: NDArray[np.float64] | None,
         *,
         chosen_scores: NDArray[np.float64] | None = None,
-        prune_by: Measure = "impurity",
+        objective: Objective | None = None,
     ) -> None:
-        self.forest, self.held_out, self.prune_by = forest, held_out, prune_by
+        self.forest, self.held_out, self.objective = forest, held_out, objective or Objective()
         self.rows, self.row_start = held_out.rows, held_out.row_start
         self.y, self.classes, self.weights = y, classes, weights
         self.chosen_scores = chosen_scores
 
-    def pruned(self, inner: NDArray[np.bool_]) -> TreeValidation:
-        """Return the results of the subtrees in which only the nodes marked ``inner`` have tests."""
-        packed = self.forest.packed
+    @property
+    def prunings(self) -> Prunings:
+        """All prunings of the final tree."""
+        n_classes = 0 if self.classes is None else len(self.classes)
+        return Prunings(self.forest.packed, n_classes, self.objective)
+
+    def chosen(self, table: PruningTable, rule: PruningRule) -> TreeValidation:
+        """Return the results of the pruning that a rule chooses, corrected for the choice."""
+        result = self.pruned(table, table.choose(rule))
+        result.selection = Selection(self, table, rule)
+        return result
+
+    def pruned(self, table: PruningTable, row: int) -> TreeValidation:
+        """Return the results of the trees that are pruned and shrunk as in a row of the table."""
+        packed, strength = self.forest.packed, float(table.shrinkage[row])
+        inner = table.tests_kept(packed, row)
         smaller, number = packed.cut(inner)
         leaf = number[packed.ends(inner & (packed.feature >= 0))[self.node]]
         validation = TreeValidation(
-            Forest(smaller, self.forest.work),
+            shrunk(Forest(smaller, self.forest.work), strength, classifies=self.classes is not None),
             HeldOut(self.rows, self.row_start, leaf),
             self.y,
             self.classes,
             self.weights,
             chosen_scores=self.chosen_scores,
-            prune_by=self.prune_by,
+            objective=self.objective,
         )
         validation.groups = self.groups
         return validation
@@ -313,8 +353,20 @@ class TreeValidation(Validation):
             self.y,
             n_classes=n_classes,
             weights=self.weights,
-            by=self.prune_by,
+            objective=self.objective,
         )
+
+    @cached_property
+    def correction(self) -> Correction | None:
+        """Correction of the mean loss for a choice of the pruning by these rows, if there was one."""
+        if self.selection is None:
+            return None
+        correction = self.selection.correction()
+        if self.classes is not None:
+            return correction
+        # squared errors also vary because the means of leaves do, in the final tree and in the folds' trees
+        leaves, n = self.forest[0].n_leaves, len(self.y)
+        return correction._replace(variance=correction.variance + 4 * leaves * (correction.loss / n) ** 2)
 
     @property
     def _loss(self) -> NDArray[np.float64] | None:

@@ -132,6 +132,14 @@ class Fit:
         return 0 if self.classes is None else len(self.classes)
 
     @property
+    def shrinkage(self) -> float:
+        """The strength of shrinkage; 0 is none."""
+        if self.chosen_by is not None:
+            return float(self.chosen_by.shrinkage[self.chosen_by.choose(self.settings["prune"])])
+        strength = self.settings.get("shrinkage")
+        return 0.0 if strength in {None, "auto"} else float(strength)
+
+    @property
     def known_classes(self) -> NDArray[Any]:
         """The classes; an error for regression."""
         if self.classes is None:

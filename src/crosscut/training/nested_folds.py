@@ -28,7 +28,7 @@ from crosscut.forest.forest import Forest
 from crosscut.statistics.intervals import LossSums, interval_about, value_of
 from crosscut.statistics.measures import kind_of, row_losses
 from crosscut.tasks import Tasks
-from crosscut.training.parameters import limits_of, measure_of
+from crosscut.training.parameters import chooses, limits_of, objective_of
 from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def nested_losses(
     If the pruning is chosen by cross-validation, each of these trees chooses its own by the remaining folds.
     The trees that leave out one more fold are grown in the same pass.
     """
-    n_folds, chosen = int(fold.max()) + 1, model.prune in {"best", "1se"}
+    n_folds, chosen = int(fold.max()) + 1, chooses(model)
     sets = [out for size in range(1, 4 if chosen else 3) for out in combinations(range(n_folds), size)]
     tasks = Tasks.leaving_out(fold, sets).with_limits([limits_of(model)])
     forest = prune_each(model, grow_trees(model, data, tasks))
@@ -125,8 +125,8 @@ def _pruned_separately(
         place[left] = np.arange(len(left))
         trees = [number[frozenset(out)], *(number[frozenset((*out, k))] for k in left)]
         forest = Forest(grown.packed.select(trees))
-        cv = validate(data, Tasks.from_folds(place[fold]), forest, by=measure_of(model))
-        pruned.append(pruned_by(rule, cv.pruning_table, Forest(grown.packed.only(trees[0])))[0])
+        cv = validate(data, Tasks.from_folds(place[fold]), forest, objective=objective_of(model))
+        pruned.append(pruned_by(rule, cv.pruning_table, Forest(grown.packed.only(trees[0]))))
     return Forest.joined(pruned)
 
 

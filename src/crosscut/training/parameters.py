@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from crosscut.forest.pruning_table import Objective
 from crosscut.tasks.growth import CLASS_CRITERIA, Criterion, Growth, Limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
+    from crosscut.forest.pruning_table import Loss
     from crosscut.forest.smaller_trees import Measure
     from crosscut.typing import TreeEstimator
 
@@ -52,6 +54,30 @@ def measure_of(model: TreeEstimator) -> Measure:
     """Return the measure that pruning weighs against the number of leaves."""
     measure: Measure = getattr(model, "prune_by", "impurity")
     return measure
+
+
+_LOSSES: dict[str, Loss] = {
+    "accuracy": "error",
+    "neg_brier_score": "brier",
+    "neg_log_loss": "log",
+    "r2": "squared",
+    "neg_mean_squared_error": "squared",
+}
+
+
+def objective_of(model: TreeEstimator) -> Objective:
+    """Return what pruning minimises: by default the Brier score with shrinkage, else the errors."""
+    shrinkage = model.shrinkage if chooses(model) else None  # else the trees are shrunk already
+    if not isinstance(model, ClassifierMixin):
+        return Objective(loss="squared", shrinkage=shrinkage)
+    usual: Loss = "error" if model.loss is not None or shrinkage is None else "brier"
+    loss = _LOSSES.get(model.scoring, usual) if isinstance(model.scoring, str) else usual
+    return Objective(measure_of(model), loss, shrinkage)
+
+
+def chooses(model: TreeEstimator) -> bool:
+    """Whether the folds choose the pruning."""
+    return model.prune in {"best", "1se"}
 
 
 def cost_matrix(model: TreeEstimator, classes: NDArray[Any] | None) -> NDArray[np.float64] | None:
@@ -114,8 +140,10 @@ def check_parameters(model: BaseEstimator) -> None:
             raise ValueError(
                 f"{name} must be an integer >= {at_least} or a fraction of the rows, not {value!r}"
             )
-    for name in ("min_impurity_decrease", "ccp_alpha"):
+    for name in ("min_impurity_decrease", "ccp_alpha", "shrinkage"):
         value = getattr(model, name)
+        if name == "shrinkage" and value in {None, "auto"}:
+            continue
         if not isinstance(value, (int, float, np.number)) or not value >= 0:
             raise ValueError(f"{name} must be a number >= 0, not {value!r}")
     if model.prune in {"best", "1se"} and model.cv is None:

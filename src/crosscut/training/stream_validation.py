@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from crosscut.engines.stream.passes import Pass, Sums
     from crosscut.forest.forest import Forest
     from crosscut.forest.held_out_losses import Losses
-    from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.smaller_trees import Measure
+    from crosscut.forest.pruning_table import Objective, PruningTable
 
     RowsOfBatches = dict[int, tuple[Any, ...]]  # by the first row of the batch
 
@@ -100,9 +99,9 @@ class StreamValidation(TreeValidation):
     """Out-of-fold results; those that need each row take one more pass when first used."""
 
     def __init__(
-        self, forest: Forest, rows: Rows, losses: LossPass, sums: list[LossSums], prune_by: Measure
+        self, forest: Forest, rows: Rows, losses: LossPass, sums: list[LossSums], objective: Objective
     ) -> None:
-        self.forest, self.prune_by = forest, prune_by
+        self.forest, self.objective = forest, objective
         self.classes = losses.coding.classes
         weight, target = losses.units
         measured = [one.in_units(unit, target) for one, unit in zip(sums, (0, weight), strict=False)]
@@ -162,7 +161,7 @@ class StreamValidation(TreeValidation):
     @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table, computed by two more passes."""
-        return table_from(self._losses, self.forest.packed, self._trees["coding"].n_classes, self.prune_by)
+        return table_from(self._losses, self.forest.packed, self._trees["coding"].n_classes, self.objective)
 
     def _losses(self, prunings: Prunings, against: int | None = None) -> Losses:
         one_pass = _PruningPass(name="pruning table", prunings=prunings, against=against, **self._trees)

@@ -22,7 +22,7 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, is_integer, limits_of, measure_of
+from crosscut.training.parameters import growth_of, is_integer, limits_of, objective_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class StreamedSet:
             n_jobs=self.model.n_jobs,
         )
         sums = self.rows.run(one_pass)
-        return StreamValidation(forest, self.rows, one_pass, sums, measure_of(self.model))
+        return StreamValidation(forest, self.rows, one_pass, sums, objective_of(self.model))
 
 
 def _check_names(**names: object) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import check_scoring
 
 from crosscut.engines.memory import grow
@@ -16,6 +16,7 @@ from crosscut.engines.stream.stream import Stream
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
 from crosscut.forest.pruning_table import pessimistic
+from crosscut.forest.shrinkage import shrunk
 from crosscut.forest.smaller_trees import prune
 from crosscut.sklearn_private import _safe_indexing
 from crosscut.statistics.validation import TreeValidation
@@ -24,10 +25,12 @@ from crosscut.tasks.folds import trained_classes
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import (
     check_parameters,
+    chooses,
     cost_matrix,
     growth_of,
     limits_of,
     measure_of,
+    objective_of,
 )
 from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
@@ -40,8 +43,7 @@ if TYPE_CHECKING:
 
     from crosscut.data.table import Table
     from crosscut.data.target import Target
-    from crosscut.forest.pruning_table import PruningTable
-    from crosscut.forest.smaller_trees import Measure
+    from crosscut.forest.pruning_table import Objective, PruningTable
     from crosscut.tasks.growth import Growth
     from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
 
@@ -138,7 +140,7 @@ def train(
 
 
 def _pruned_fit(model: TreeEstimator, data: TrainingSet, tasks: Tasks, grown: Forest) -> Fit:
-    evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, by=measure_of(model))
+    evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, objective=objective_of(model))
     fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else evaluate)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
 
@@ -245,22 +247,26 @@ def validate(
     forest: Forest,
     *,
     n_jobs: int | None = None,
-    by: Measure = "impurity",
+    objective: Objective | None = None,
 ) -> TreeValidation:
     """Return the out-of-fold results of a forest."""
     held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
     validation = TreeValidation(
-        forest, held_out, data.target.values, data.classes, data.target.weights, prune_by=by
+        forest, held_out, data.target.values, data.classes, data.target.weights, objective=objective
     )
     validation.groups = tasks.groups
     return validation
 
 
 def prune_each(model: TreeEstimator, forest: Forest) -> Forest:
-    """Prune each tree on its own by ``ccp_alpha`` and ``prune="pessimistic"``."""
+    """Prune and shrink each tree on its own, without the folds."""
     if model.ccp_alpha > 0:
         forest = prune(forest, model.ccp_alpha, measure_of(model))
-    return pessimistic(forest) if model.prune == "pessimistic" else forest
+    if model.prune == "pessimistic":
+        forest = pessimistic(forest)
+    if chooses(model) or model.shrinkage is None or model.shrinkage == "auto":
+        return forest
+    return shrunk(forest, model.shrinkage, classifies=isinstance(model, ClassifierMixin))
 
 
 def _fit(
@@ -269,26 +275,25 @@ def _fit(
     grown: Forest,
     evaluate: Callable[[Forest], TreeValidation] | None,
 ) -> Fit:
-    """Prune and evaluate the trees; with ``prune="best"`` or ``"1se"``, choose a pruning by the folds."""
+    """Prune, shrink and evaluate the trees; with ``prune="best"`` or ``"1se"``, as the folds choose."""
     forest, alpha, table = prune_each(model, grown), float(model.ccp_alpha), None
     validation = evaluate(forest) if evaluate else None
-    if validation and model.prune in {"best", "1se"}:
+    if validation and (model.prune == "best" or model.prune == "1se"):  # noqa: PLR1714, mypy reads these
         table = validation.pruning_table
-        row = table.choose(model.prune)
-        alpha = max(alpha, float(table.alpha[row]))
+        alpha = max(alpha, float(table.alpha[table.choose(model.prune)]))
         if isinstance(data, StreamedSet):  # reads the held-out rows again
-            forest = pruned_by(model.prune, table, forest)[0]
+            forest = pruned_by(model.prune, table, forest)
             validation = data.validate(forest)
         else:
-            validation = validation.pruned(table.tests_kept(forest.packed, row))
+            validation = validation.chosen(table, model.prune)
             forest = validation.forest
     return Fit.of(
         model, data, forest=forest, grown=grown, validation=validation, alpha=alpha, chosen_by=table
     )
 
 
-def pruned_by(rule: Literal["best", "1se"], table: PruningTable, forest: Forest) -> tuple[Forest, float]:
-    """Prune the final tree at the chosen alpha, and the fold trees as in that row of the table."""
+def pruned_by(rule: Literal["best", "1se"], table: PruningTable, forest: Forest) -> Forest:
+    """Prune the final tree at the chosen alpha and the fold trees as in its row; shrink them."""
     row = table.choose(rule)
-    inner = table.tests_kept(forest.packed, row)
-    return Forest(forest.packed.cut(inner)[0], forest.work), float(table.alpha[row])
+    smaller = Forest(forest.packed.cut(table.tests_kept(forest.packed, row))[0], forest.work)
+    return shrunk(smaller, table.shrinkage[row], classifies=forest.packed.value.shape[1] > 1)
