@@ -85,7 +85,7 @@ def test_the_table_by_its_definition(seed, by, ties, weighted):
 @pytest.mark.parametrize("prune", ["best", "1se"])
 def test_the_chosen_row_is_what_the_model_becomes(by, prune, tmp_path):
     X, y = data(3, n=300)
-    model = TreeClassifier(prune=prune, prune_by=by, loss=LOSSES[by], cv=6).fit(X, y)
+    model = TreeClassifier(prune=prune, prune_by=by, loss=LOSSES[by], shrinkage=None, cv=6).fit(X, y)
     table, cost = model.pruning_table_, cost_of(model)
     row = table.choose(prune)
     assert model.get_n_leaves() == table.n_leaves[row]

@@ -65,7 +65,7 @@ def test_table_of_a_regressor_is_carts(seed):
 def test_the_chosen_row_is_what_the_model_becomes(prune):
     X, score, _ = data(3)
     y = (score > 0).astype(int)
-    model = TreeClassifier(prune=prune, cv=6).fit(X, y)
+    model = TreeClassifier(prune=prune, shrinkage=None, cv=6).fit(X, y)
     table = model.pruning_table_
     row = table.choose(prune)
     assert model.get_n_leaves() == table.n_leaves[row]
@@ -82,13 +82,14 @@ def test_rules_of_choice():
         train_error=np.array([0.0, 0.1, 0.2, 0.5]),
         cv_error=np.array([0.3, 0.2, 0.2, 0.24]),
         standard_error=np.array([0.05, 0.05, 0.03, 0.05]),
-        paired_error=np.array([0.06, 0.01, 0.0, 0.05]),
+        paired_error=np.array([0.06, 0.01, 0.0, 0.03]),
+        shrinkage=np.zeros(4),
     )
     np.testing.assert_array_equal(table.like_best, [False, True, True, True])  # 0.1 > 1.645 · 0.06
     assert [line.count("~") for line in str(table).splitlines()] == [0, 0, 1, 1, 1]
     assert table.choose("best") == 2  # the smaller of two equals
     assert table.choose("1se") == 2
-    table.standard_error[2] = 0.05
+    table.paired_error[3] = 0.05
     assert table.choose("1se") == 3
     with pytest.raises(ValueError, match="'best' or '1se'"):
         table.choose("worst")
@@ -100,6 +101,7 @@ def test_rules_of_choice():
         "cv_error",
         "standard_error",
         "paired_error",
+        "shrinkage",
     ]
 
 
@@ -140,7 +142,7 @@ def test_sizes_are_compared_with_the_best_row_by_row(learner, cv, weighted):
 def test_the_mark_agrees_with_compare():
     X, score, _ = data(7)
     y = (score > 0).astype(int)
-    whole, best = (TreeClassifier(cv=6, prune=prune).fit(X, y) for prune in (None, "best"))
+    whole, best = (TreeClassifier(cv=6, prune=prune, shrinkage=None).fit(X, y) for prune in (None, "best"))
     table, found = whole.pruning_table_, compare(whole, best)
     assert table.paired_error[0] == pytest.approx(found.standard_error)
     assert table.like_best[0] == (found.better is None)

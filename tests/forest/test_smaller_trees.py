@@ -152,22 +152,23 @@ def test_alphas_and_losses_by_their_definition(seed, n, ties):
     alphas = np.sort(rng.choice(np.maximum(node_alphas(forest), 0), size=6))
     level = levels(forest, alphas)
     packed = forest.packed
-    value = np.ascontiguousarray(packed.value[:, 0])
     total, squares = packed.core.cut_losses(
-        level,
-        len(alphas),
-        held_out.leaf,
-        held_out.row_start,
-        value,
-        y[held_out.rows],
-        None,
-        None,
+        level=level,
+        n_levels=len(alphas),
+        leaf=held_out.leaf,
+        row_start=held_out.row_start,
+        own=packed.value,
+        measure="squared",
+        y=y[held_out.rows],
+        weight=None,
+        cost=None,
+        lambdas=np.zeros(8),
     )
     ends = cut_leaves(forest, level, len(alphas), held_out)
     at = np.repeat(packed.node_start[:-1], np.diff(held_out.row_start))
-    loss = (y[held_out.rows] - value[at + ends]) ** 2
-    np.testing.assert_allclose(total, loss.sum(axis=1), rtol=1e-12)
-    np.testing.assert_allclose(squares, (loss**2).sum(axis=1), rtol=1e-12)
+    loss = (y[held_out.rows] - packed.value[at + ends, 0]) ** 2
+    np.testing.assert_allclose(total[:, 0], loss.sum(axis=1), rtol=1e-11)
+    np.testing.assert_allclose(squares[:, 0], (loss**2).sum(axis=1), rtol=1e-11)
 
 
 @settings(max_examples=150, deadline=None)
@@ -196,9 +197,13 @@ def test_damaged_arguments_never_crash(data):
         core = replace(packed, **arrays).core
         core.node_alphas(packed.weight, 1)
         cost = data.draw(st.sampled_from([None, np.eye(2), np.eye(1000)]))
-        total, squares = core.cut_losses(
-            level, 2, leaf, row_start, packed.weight, np.zeros(len(leaf)), None, cost
-        )
+        measure = data.draw(st.sampled_from(["squared", "brier", "log", "cost"]))
+        own = np.zeros((len(packed.feature), data.draw(st.integers(1, 2))))
+        trees = (level, 2, leaf, row_start, own, measure, np.zeros(len(leaf)))
+        total, squares = core.cut_losses(*trees, None, cost, np.zeros(8))
+        chosen, lane = (np.array([data.draw(st.integers(-1, 8))], np.int32) for _ in range(2))
+        core.row_losses(*trees, cost, np.zeros(8), chosen, lane)
+        core.shrink(own, 1.0)
     except ValueError:
         return
     assert len(total) == len(squares) == 2

@@ -46,18 +46,24 @@ def test_score_page_and_pruning_table_agree(learner, weighted, prune, cv):
     y = y + X[:, 0] if learner is TreeRegressor else y
     model = learner(cv=cv, prune=prune, min_samples_leaf=3).fit(X, y, w if weighted else None)
     table, cv_ = model.pruning_table_, model.fit_.validation
-    row = 0 if prune is None else table.choose(prune)
-    assert cv_.error == pytest.approx((table.cv_error[row], table.standard_error[row]), rel=1e-10)
+    expected = table.cv_error[0], table.standard_error[0]
+    if prune is not None:
+        measure = None if learner is TreeClassifier else "squared"
+        correction = cv_.selection.correction(measure)
+        expected = correction.loss, np.sqrt(correction.variance)
+        if learner is TreeRegressor:  # the table has the errors that chose the pruning
+            assert correction.plain == pytest.approx(table.cv_error[table.choose(prune)], rel=1e-10)
+    assert cv_.error == pytest.approx(expected, rel=1e-10)
     shown = summarize(model)["cv"]
     if learner is TreeClassifier:
         assert (1 - model.cv_score_, model.cv_standard_error_) == pytest.approx(cv_.error, rel=1e-12)
         assert (shown["error"], shown["standard_error"]) == pytest.approx(cv_.error, rel=1e-12)
-        if not weighted:
+        if not weighted and prune is None:
             confusion = cv_.confusion
             assert model.cv_score_ == pytest.approx(np.trace(confusion) / confusion.sum())
     else:
-        assert shown["error"] ** 2 == pytest.approx(table.cv_error[row], rel=1e-10)
-        assert 2 * shown["error"] * shown["standard_error"] == pytest.approx(table.standard_error[row])
+        assert shown["error"] ** 2 == pytest.approx(expected[0], rel=1e-10)
+        assert 2 * shown["error"] * shown["standard_error"] == pytest.approx(expected[1])
 
 
 def test_repeats_are_no_new_rows():

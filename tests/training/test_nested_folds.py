@@ -60,7 +60,9 @@ def test_the_interval_is_the_formula_of_the_module(prune):
     u = np.array([loss[fold != k].mean() - loss[fold == k].mean() for k in range(5)])
     further = 0.8 * change * (change + 2 * u)
     rate, z = 1 - loss.mean(), 1.6448536269514722
-    apart = rate - model.cv_score_  # own choices of a pruning against that of all rows
+    apart = rate - (
+        1 - model.fit_.validation.losses.mean()
+    )  # own choices of a pruning against that of all rows
     assert (abs(apart) < 1e-12) == (prune is None)
     error = np.sqrt(loss.var() / 90 + max(0, further.mean() + further.std(ddof=1) / np.sqrt(5)) + apart**2)
     n = rate * (1 - rate) / error**2

@@ -106,9 +106,10 @@ def table_from(
     prunings = Prunings(packed, n_classes, objective, rpart=rpart)
     # a strength of shrinkage changes few decisions: choose it by the errors of the probabilities
     smooth: Loss = "brier" if prunings.loss == "error" else prunings.loss
-    losses = losses_of(prunings if objective.shrinkage is None else prunings.with_loss(smooth))
+    first = prunings if objective.shrinkage is None else prunings.with_loss(smooth)
+    losses = losses_of(first)
     prunings.choose_strengths(losses)
-    if smooth != prunings.loss and objective.shrinkage is not None:
+    if objective.shrinkage is not None and (smooth != prunings.loss or first.repeated):
         losses = losses_of(prunings)
     losses = prunings.at_strengths(losses)
     products = losses_of(prunings, against=lowest(losses.total))
@@ -146,7 +147,7 @@ class Prunings:
     """All prunings of a forest's final tree (tree 0), to be compared on the held-out rows of the folds.
 
     With ``rpart``, nodes are pruned in rpart's order instead of CART's. ``lane`` is the index of each
-    pruning's strength of shrinkage in ``strengths``.
+    pruning's strength of shrinkage in ``strengths``. ``repeated`` is whether a row was held out more than once.
     """
 
     def __init__(
@@ -171,6 +172,7 @@ class Prunings:
         final, nodes = packed.only(0), slice(0, int(packed.node_start[1]))
         self.alpha = _distinct(node_alpha[nodes])
         self.lane = np.zeros(len(self.alpha), np.int32)
+        self.repeated = False
         between = np.append(np.sqrt(self.alpha[:-1] * self.alpha[1:]), np.inf)
         self._level = np.searchsorted(between, node_alpha, side="left").astype(np.int32)
         final_level = np.searchsorted(self.alpha, node_alpha[nodes], side="left")
@@ -216,7 +218,8 @@ class Prunings:
             loss = (np.bincount(held_out.rows, loss) / np.maximum(times, 1))[held_out.rows]
             w = loss if w is None else w * loss
         total, squares = self.packed.core.cut_losses(**self._arguments(held_out, y), weight=w)
-        if against is None and times.max(initial=0) > 1:  # average a row's repeats, which are not independent
+        self.repeated = bool(times.max(initial=0) > 1)
+        if against is None and self.repeated:  # average a row's repeats, which are not independent
             squares = self._squares_of_rows(held_out, y, weights, times)
         return Losses(int(np.count_nonzero(times)), weight, total, squares)
 

@@ -142,9 +142,10 @@ def check_parameters(model: BaseEstimator) -> None:
             )
     for name in ("min_impurity_decrease", "ccp_alpha", "shrinkage"):
         value = getattr(model, name)
-        if name == "shrinkage" and value in {None, "auto"}:
+        if name == "shrinkage" and (value is None or (isinstance(value, str) and value == "auto")):
             continue
-        if not isinstance(value, (int, float, np.number)) or not value >= 0:
-            raise ValueError(f"{name} must be a number >= 0, not {value!r}")
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
+            also = "'auto', None or " if name == "shrinkage" else ""
+            raise ValueError(f"{name} must be {also}a number >= 0, not {value!r}")
     if model.prune in {"best", "1se"} and model.cv is None:
         raise ValueError(f"prune={model.prune!r} chooses by cross-validation; set cv, for example cv=10")
