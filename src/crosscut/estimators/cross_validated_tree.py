@@ -24,7 +24,7 @@ from crosscut.statistics.measures import is_name
 from crosscut.tasks import Tasks
 from crosscut.training.checks import read_table, table_tags
 from crosscut.training.fit import CrossValidated, Fit, fit_of
-from crosscut.training.nested_folds import nested_interval
+from crosscut.training.nested_folds import nested_coverage, nested_interval
 from crosscut.training.parameters import limits_of, sklearn_parameters
 from crosscut.training.train import Leaves, grow_trees, train
 from crosscut.training.training_set import TrainingSet
@@ -142,7 +142,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return leaf
 
     def _values_by_folds(self, X: TableLike) -> NDArray[np.float64]:
-        packed = fit_of(self).forest.packed
+        packed = fit_of(self).smooth.forest.packed
         x = self.fit_.schema.matrix(read_table(self, X, reset=False))
         value = packed.value if self.fit_.classes is None else probabilities(packed.value)
         return np.asarray(value[apply(packed, x, n_jobs=self.n_jobs)[1:] + packed.node_start[1:-1, None]])
@@ -177,6 +177,9 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
             node = parent[node].astype(np.int64)
             rows, node = rows[node >= 0], node[node >= 0]
         return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), len(self.tree_)))
+
+    def _nested_coverage(self, level: float, method: str, *data: Any) -> float:
+        return nested_coverage(self, TrainingSet.read(self, *data), level, method)
 
     def _nested_interval(self, level: float, measure: Scoring, *data: Any) -> tuple[float, float]:
         if is_name(measure, "auc") or (measure is None and self.scoring is not None):

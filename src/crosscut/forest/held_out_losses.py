@@ -147,7 +147,7 @@ class Prunings:
     """All prunings of a forest's final tree (tree 0), to be compared on the held-out rows of the folds.
 
     With ``rpart``, nodes are pruned in rpart's order instead of CART's. ``lane`` is the index of each
-    pruning's strength of shrinkage in ``strengths``. ``repeated`` is whether a row was held out more than once.
+    pruning's strength of shrinkage in ``strengths``; ``repeated`` is whether a row is held out repeatedly.
     """
 
     def __init__(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -11,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from crosscut.data.schema import Schema
 from crosscut.forest.export.scikit import tree_from_sklearn
 from crosscut.forest.forest import Forest
+from crosscut.forest.held_out_losses import pruning_table
+from crosscut.forest.pruning_table import Objective
+from crosscut.statistics.validation import TreeValidation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,6 +150,25 @@ class Fit:
             raise AttributeError("a regression model has no classes")
         return self.classes
 
+    @cached_property
+    def smooth(self) -> Fit:
+        """The same fit with shrunk class probabilities.
+
+        Leaves of unpruned trees have probabilities of 0 and 1, which say nothing about other rows. Unless the
+        estimator says how to shrink, the strength has the lowest Brier score of the held-out rows.
+        """
+        cv = self.validation
+        given = self.chosen_by is not None or self.settings.get("shrinkage") != "auto"
+        if given or self.classes is None or not isinstance(cv, TreeValidation):
+            return self
+        objective = Objective(cv.objective.by, "brier", "auto")
+        table = pruning_table(
+            cv.forest, cv.held_out, cv.y, n_classes=self.n_classes, weights=cv.weights, objective=objective
+        )
+        settings = dict(self.settings, shrinkage=float(table.shrinkage[0]))
+        shrunk = cv.pruned(table, 0)
+        return replace(self, forest=shrunk.forest, validation=shrunk, settings=settings)
+
     def validated(self, what: str) -> Validation:
         """Return the out-of-fold results; raise an error that names ``what`` if there are none."""
         if self.validation is None:
@@ -265,3 +288,6 @@ class CrossValidated:
 
     def _nested_interval(self, _level: float, _measure: Any, *_data: Any) -> tuple[float, float]:
         raise ValueError("method='nested' is for trees of tables; use 'rows' or 'bayle'")
+
+    def _nested_coverage(self, _level: float, _method: str, *_data: Any) -> float:
+        raise ValueError("X and y are for trees of tables; cv_coverage() of this model takes only the level")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.training.fit import Fit
-    from crosscut.typing import TableLike
+    from crosscut.typing import ColumnLike, TableLike
 
 
 class HasCoverage:
@@ -23,9 +23,21 @@ class HasCoverage:
     fit_: Fit
     # predictions of the folds' models (folds, rows, classes or 1)
     _values_by_folds: Callable[[Any], NDArray[np.float64]]
+    _nested_coverage: Callable[..., float]
 
-    def cv_coverage(self, level: float = 0.9, method: str = "score") -> float:
-        """Return the fraction of held-out rows that are covered when calibrated on the rows of other folds.
+    def cv_coverage(
+        self,
+        level: float = 0.9,
+        method: str = "score",
+        X: TableLike = None,
+        y: ColumnLike = None,
+        sample_weight: ColumnLike = None,
+    ) -> float:
+        """Return the fraction of held-out rows that their prediction sets or intervals cover.
+
+        Without the training data, a held-out row is compared with rows of other folds by the one model that
+        holds it out. A new row is compared by all folds' models, which covers more if they disagree. With the
+        training data, trees that leave out two folds show how much.
 
         Parameters
         ----------
@@ -33,6 +45,8 @@ class HasCoverage:
             Nominal coverage, between 0 and 1.
         method : {"score", "adaptive"}
             Nonconformity score of classes, as for ``predict_set``; ignored for regression.
+        X, y, sample_weight : optional
+            The training data, for trees.
 
         Examples
         --------
@@ -42,7 +56,11 @@ class HasCoverage:
         >>> round(model.cv_coverage(0.9), 2)
         0.9
         """
-        return coverage(fit_of(self).validated("cv_coverage()"), level, method)
+        fit = fit_of(self)
+        fit.validated("cv_coverage()")
+        if X is not None:
+            return self._nested_coverage(level, method, X, y, sample_weight)
+        return coverage(fit.smooth.validation, level, method)
 
 
 class PredictsIntervals(HasCoverage):
@@ -87,6 +105,8 @@ class PredictsSets(HasCoverage):
     def predict_set(self, X: TableLike, level: float = 0.9, method: str = "score") -> NDArray[np.bool_]:
         """Return the prediction set of each row, from the folds' models and their held-out rows.
 
+        The probabilities of unpruned trees are shrunk for this, by the strength with the lowest Brier score.
+
         Parameters
         ----------
         X : array or frame (rows, columns), or Database
@@ -114,5 +134,6 @@ class PredictsSets(HasCoverage):
         array([[ True, False, False],
                [False,  True,  True]])
         """
-        cv = fit_of(self).validated("predict_set()")
-        return class_sets(cv, self._values_by_folds(X), level, method)
+        fit = fit_of(self)
+        fit.validated("predict_set()")
+        return class_sets(fit.smooth.validation, self._values_by_folds(X), level, method)

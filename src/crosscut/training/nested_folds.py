@@ -19,14 +19,18 @@ by their own choice, and trees pruned by the final choice.
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from crosscut.forest.forest import Forest
+from crosscut.statistics.conformal import class_sets, intervals
 from crosscut.statistics.intervals import LossSums, interval_about, value_of
 from crosscut.statistics.measures import kind_of, row_losses
+from crosscut.statistics.validation import Validation
 from crosscut.tasks import Tasks
 from crosscut.training.parameters import chooses, limits_of, objective_of
 from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
@@ -34,7 +38,6 @@ from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
     from crosscut.training.training_set import TrainingSet
     from crosscut.typing import Scoring, TreeEstimator
@@ -76,6 +79,47 @@ def nested_interval(
 
 def _losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     return cv.losses if kind_of(measure) == "score" else row_losses(cv, measure)
+
+
+def nested_coverage(model: TreeEstimator, data: TrainingSet, level: float, method: str) -> float:
+    """Return the fraction of rows covered by the trees that leave out their fold and one more.
+
+    For each fold, the trees that leave out it and another fold are the models of a cross-validation without
+    it, which predicts sets or intervals for its rows. They are pruned and shrunk like the final tree.
+    """
+    fit = model.fit_.smooth
+    fold, *repeats = _partitions(fit)
+    if repeats:
+        raise ValueError(
+            "cv_coverage(X, y) needs folds that hold out every row once; use a cv without repeats"
+        )
+    if chooses(model):
+        model = clone(model).set_params(prune=None, ccp_alpha=fit.alpha)
+    model = copy(model)
+    model.shrinkage = fit.shrinkage
+    pairs = list(combinations(range(int(fold.max()) + 1), 2))
+    tasks = Tasks.leaving_out(fold, pairs).with_limits([limits_of(model)])
+    cv = validate(data, tasks, prune_each(model, grow_trees(model, data, tasks)), n_jobs=model.n_jobs)
+    covered = 0
+    for out in range(int(fold.max()) + 1):
+        tests, calibration = np.flatnonzero(fold == out), []
+        predicted = []
+        for task, pair in enumerate(pairs):
+            if out in pair:
+                of_task = np.arange(cv.row_start[task], cv.row_start[task + 1])
+                test = fold[cv.rows[of_task]] == out
+                calibration.append(of_task[~test])
+                predicted.append(cv.fold_values[of_task[test][np.argsort(cv.rows[of_task[test]])]])
+        start = np.cumsum([0, 0, *map(len, calibration)])
+        held_out = np.concatenate(calibration)
+        others = Validation(cv.y, cv.classes, cv.rows[held_out], start, cv.fold_values[held_out])
+        if cv.classes is None:
+            ends = intervals(others, np.stack(predicted)[:, :, 0], level, "cv+")
+            covered += np.count_nonzero((ends[:, 0] <= cv.y[tests]) & (cv.y[tests] <= ends[:, 1]))
+        else:
+            sets = class_sets(others, np.stack(predicted), level, method)
+            covered += np.count_nonzero(sets[np.arange(len(tests)), cv.y[tests]])
+    return covered / len(fold)
 
 
 def nested_losses(
