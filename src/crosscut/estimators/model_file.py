@@ -10,6 +10,7 @@ from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.estimators.tree_regressor import TreeRegressor
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.pruning_table import COLUMNS, PruningTable
+from crosscut.statistics.selection import Correction
 from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters, objective_of
@@ -184,6 +185,8 @@ def written(model: Fitted | Fit, fit: Fit) -> tuple[dict[str, Any], dict[str, ND
         arrays["groups"] = cv.groups
     if cv.chosen_scores is not None:
         arrays["scores"] = cv.chosen_scores
+    if cv.correction is not None and cv.error_correction is not None:
+        arrays["corrections"] = np.array([cv.correction, cv.error_correction])
     table = fit.chosen_by
     if table is not None:
         arrays |= {f"pruning_{name}": getattr(table, name) for name in COLUMNS}
@@ -252,6 +255,13 @@ def _validation(
         forest, held_out, y, classes, weights, chosen_scores=scores, objective=objective
     )
     validation.groups = read_groups(arrays, len(y))
+    if "corrections" in arrays:
+        corrections = arrays["corrections"]
+        valid = corrections.shape == (2, 4) and corrections.dtype == np.float64
+        need(valid and np.isfinite(corrections).all(), "the correction of the score is wrong")
+        validation.correction, validation.error_correction = (
+            Correction(*row) for row in corrections.tolist()
+        )
     return validation
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from crosscut.data.columns import cut_text
 from crosscut.forest.export.text import branch_label
 from crosscut.forest.predict import apply_rows
+from crosscut.forest.shrinkage import shrunk
 from crosscut.forest.tree import decisions, probabilities
 from crosscut.report.drawing import MAX_LEAVES
 from crosscut.statistics.conformal import nonconformity_scores, rank_of
@@ -32,15 +33,15 @@ class Size:
     """One size of the tree: its row in the pruning table, and the nodes of all trees that are split."""
 
     row: int
+    forest: Forest  # all nodes, with the shrinkage of this size
     inner: NDArray[np.bool_]
     predicted: NDArray[Any]  # class codes, or numbers, of the held-out rows
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes that a reader can choose from, largest first, and a forest that contains all of them."""
+    """The sizes that a reader can choose from, largest first."""
 
-    forest: Forest
     sizes: list[Size]
     chosen: int  # index of the fit's size
 
@@ -61,12 +62,17 @@ def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
     rows = _rows_offered(table.n_leaves, chosen, {table.choose("best"), table.choose("1se")})
     if pruned and not whole:
         rows = [row for row in rows if row >= chosen]
-    predictions = packed.value[:, 0] if fit.classes is None else decisions(packed.value, packed.loss)
     sizes = []
     for row in rows:
-        inner = table.tests_kept(packed, row)
-        sizes.append(Size(row, inner, predictions[packed.ends(inner)[node]]))
-    return Sizes(forest, sizes, rows.index(chosen))
+        strength = table.shrinkage[row] if whole else 0.0  # other trees are shrunk already
+        of_size, inner = (
+            shrunk(forest, strength, classifies=fit.classes is not None),
+            table.tests_kept(packed, row),
+        )
+        value = of_size.packed.value
+        predictions = value[:, 0] if fit.classes is None else decisions(value, packed.loss)
+        sizes.append(Size(row, of_size, inner, predictions[packed.ends(inner)[node]]))
+    return Sizes(sizes, rows.index(chosen))
 
 
 def _rows_offered(n_leaves: NDArray[np.int64], chosen: int, wanted: set[int]) -> list[int]:

@@ -131,10 +131,15 @@ class Validation:
     @property
     def error(self) -> Estimate:
         """Error rate or mean squared error of all held-out rows together, and its standard error."""
-        correction = self.correction if self.classes is not None else self.correction_of("squared")
+        correction = self.error_correction
         if correction is None:
             return error_of(self.row_sums)
         return Estimate(correction.loss, math.sqrt(correction.variance))
+
+    @cached_property
+    def error_correction(self) -> Correction | None:
+        """Correction of the error rate or mean squared error, like ``correction`` of the score."""
+        return self.correction if self.classes is not None else self.correction_of("squared")
 
     def interval(
         self, level: float = 0.9, method: str = "rows", measure: Scoring = None
