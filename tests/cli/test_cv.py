@@ -63,18 +63,19 @@ def test_headline_table_page_and_json_show_the_same_digits(tmp_path, weights, re
     told = json.loads(call(*given, "--json").stdout)
     cv, pruning = told["cv"], told["pruning"]
     chosen = pruning["chosen"]
-    assert (cv["error"], cv["standard_error"]) == pytest.approx(
-        (pruning["cv_error"][chosen], pruning["standard_error"][chosen]), rel=1e-12
-    )
     assert cv["error"] == pytest.approx(1 - told["answer"]["score"], rel=1e-12)
     text = call(*given, "--report", tmp_path / "r.html").stdout
     error, spread = number(cv["error"]), number(cv["standard_error"], 2)
     assert f"error rate {error} ± {spread} " in text
     row = next(line.split() for line in text.splitlines() if line.startswith("►"))
-    assert row[4:6] == [error, number(cv["standard_error"])]
+    shown = [
+        number(pruning[name][chosen]) for name in ("shrinkage", "train_error", "cv_error", "standard_error")
+    ]
+    assert row[3:7] == shown
+    assert "Pruning (Brier score)" in text
     page = (tmp_path / "r.html").read_text()
     assert f": {error} ± {spread} (" in page
-    assert f"<td>{error}</td><td>{number(cv['standard_error'])}</td><td>best" in page
+    assert f"<td>{shown[2]}</td><td>{shown[3]}</td><td>best" in page
 
 
 def test_a_fit_is_summarized_once(tmp_path, monkeypatch):
@@ -129,7 +130,7 @@ def test_pruning_by_errors_and_costs(prices):
 def test_the_model_and_the_report_are_written(tmp_path):
     model, page = tmp_path / "m.crosscut", tmp_path / "r.html"
     assert call("cv", CHURN, "-t", "churned", "--save", model, "--report", page).exit_code == 0
-    assert load_model(model).get_n_leaves() == 3
+    assert load_model(model).get_n_leaves() == 5
     assert "churned" in page.read_text()
 
 

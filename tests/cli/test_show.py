@@ -10,12 +10,12 @@ def test_a_saved_model_is_shown_as_tree_rules_json_and_report(tmp_path):
     model, page = tmp_path / "m", tmp_path / "r.html"
     call("cv", CHURN, "-t", "churned", "--save", model)
     shown = call("show", model).stdout
-    assert "churned: 3 leaves" in shown
+    assert "churned: 5 leaves" in shown
     assert "Stability" in shown
-    assert len(call("show", model, "--rules").stdout.splitlines()) == 3
+    assert len(call("show", model, "--rules").stdout.splitlines()) == 5
     nodes = json.loads(call("show", model, "--json").stdout)["nodes"]
     assert nodes[0]["column"] == "support_calls"
-    assert [branch["to"] for branch in nodes[0]["branches"]] == [1, 2]
+    assert [branch["to"] for branch in nodes[0]["branches"]] == [1, 6]
     assert call("show", model, "--report", page).exit_code == 0
     assert "<title>Predicting churned" in page.read_text()
 

@@ -49,7 +49,9 @@ def test_trees_of_ten_thousand_nodes_fit_a_page_that_needs_no_network(noise, tmp
 def test_node_details_list_the_folds(noise):
     model = TreeClassifier(max_depth=3, cv=4).fit(*noise)
     sizes = sizes_of(model.fit_, None)
-    facts = node_facts(model.fit_, sizes.forest, range(len(model.tree_)), sizes.sizes[0].inner, noise[0])
+    facts = node_facts(
+        model.fit_, sizes.sizes[0].forest, range(len(model.tree_)), sizes.sizes[0].inner, noise[0]
+    )
     assert facts[0]["path"] == []
     assert [fold for fold, *_ in facts[0]["folds"]] == [1, 2, 3, 4]
     assert [rows for _, rows, _ in facts[0]["folds"]] == [int(t.n_rows[0]) for t in model.cv_trees_]

@@ -148,7 +148,7 @@ def _depth_that_fits(tree: Tree, max_lines: int) -> int:
 
 def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
     shown = _rows_to_show(pruning)
-    headings = ("", "leaves", "alpha", "train", "cross-validated", "± std. error", "")
+    headings = ("", "leaves", "alpha", "shrinkage", "train", "cross-validated", "± std. error", "")
     table = _table(f"Pruning ({pruning['measure']})", *headings)
     last = -1
     for k in shown:
@@ -162,6 +162,7 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
             "►" if chosen else "",
             f"{pruning['n_leaves'][k]:,}",
             number(pruning["alpha"][k]),
+            number(pruning["shrinkage"][k]),
             number(pruning["train_error"][k]),
             number(pruning["cv_error"][k]),
             number(pruning["standard_error"][k]),

@@ -36,7 +36,7 @@ def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     'leaves of the final tree'
     """
     fit = fit_of(model)
-    pruning = pruning_data(fit.pruning_table, fit.settings["prune"], classifies=fit.classes is not None)
+    pruning = pruning_data(fit.pruning_table, fit.settings["prune"])
     labels, best = pruning_labels(pruning), pruning["best"]
     names = ("n_leaves", "cv_error", "standard_error", "train_error", "like_best")
     leaves, error, standard_error, train, like_best = (np.array(pruning[name]) for name in names)
@@ -48,8 +48,6 @@ def plot_pruning(model: Fitted | Fit, *, ax: Axes | None = None) -> Axes:
     ax.plot(leaves, error, "o", markersize=4, color=BLUE, markerfacecolor="white")
     ax.plot(leaves[like_best], error[like_best], "o", markersize=4, color=BLUE, label=LIKE_BEST)
     ax.plot(leaves, train, color=GREY, linestyle=":", label=labels["train"])
-    limit = float(error[best] + standard_error[best])
-    ax.axhline(limit, color=ORANGE, linestyle="--", linewidth=1, label=labels["limit"])
     marked = best if pruning["rule"] is None else pruning["chosen"]
     ax.plot([leaves[marked]], [error[marked]], "o", markersize=11, markerfacecolor="none", color=ORANGE)
     ax.annotate(

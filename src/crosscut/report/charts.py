@@ -136,8 +136,6 @@ def size_chart(pruning: dict[str, Any]) -> str:
     )
     rows = list(zip(leaves, cv, standard_error, strict=True))
     chart.band([(n, c + s) for n, c, s in rows], [(n, max(c - s, 0)) for n, c, s in rows])
-    best = pruning["best"]
-    chart.across(cv[best] + standard_error[best])
     chart.line(zip(leaves, train, strict=True), "train")
     chart.line(zip(leaves, cv, strict=True))
     for (n, c, s), like_best in zip(rows, pruning["like_best"], strict=True):

@@ -136,7 +136,7 @@
     const leaf = steps[steps.length - 1][0];
     const value = final.value[leaf];
     const result = find("verdict");
-    const predictions = folds.map((tree) => tree.value[path(tree, row).pop()[0]]);
+    const predictions = folds.map((tree) => (tree.smooth || tree.value)[path(tree, row).pop()[0]]);
     const level = percent(trial.level);
     result.replaceChildren();
     if (trial.classes) {

@@ -60,9 +60,7 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
     summary |= held_out(fit)
     summary["cv"]["leaves_by_fold"] = [each.n_leaves for each in fit.folds]
     summary["coverage"] = _coverage(fit)
-    summary["pruning"] = pruning_data(
-        fit.pruning_table, fit.settings["prune"], classifies=fit.classes is not None
-    )
+    summary["pruning"] = pruning_data(fit.pruning_table, fit.settings["prune"])
     summary["stability"] = stability(fit)
     summary["cost"] = _cost(fit)
     return summary

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.forest import Forest
-    from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit
     from crosscut.typing import CrossValidation
 
@@ -100,7 +99,7 @@ def trial(fit: Fit, x: NDArray[np.float32] | None) -> dict[str, Any] | None:
     return {
         "columns": [_column(fit, f, None if x is None else x[:, f]) for f in used],
         "classes": None if fit.classes is None else [str(c) for c in fit.classes],
-        "trees": [_tree(fit, each) for each in trees],
+        "trees": [_tree(fit, t) for t in range(len(trees))],
         "conditions": [
             [
                 f"{schema.names[int(tree.feature[node])]} {branch_label(tree, node, branch, schema)}"
@@ -130,7 +129,8 @@ def _column(fit: Fit, f: int, x: NDArray[np.float32] | None) -> dict[str, Any]:
     return column
 
 
-def _tree(fit: Fit, tree: Tree) -> dict[str, Any]:
+def _tree(fit: Fit, t: int) -> dict[str, Any]:
+    tree = fit.forest[t]
     value = tree.value if fit.classes is None else probabilities(tree.value)
     cut = [None if math.isnan(t) else "inf" if math.isinf(t) else t for t in tree.threshold.tolist()]
     return {
@@ -143,12 +143,14 @@ def _tree(fit: Fit, tree: Tree) -> dict[str, Any]:
         "branches": tree.branches.tolist(),
         "value": value.tolist(),
         "decision": decisions(tree.value, tree.loss).tolist(),
+        # what prediction sets use
+        "smooth": None if fit.smooth is fit else probabilities(fit.smooth.forest[t].value).tolist(),
     }
 
 
 def _calibrated(fit: Fit) -> dict[str, Any]:
     """Return the nonconformity scores of held-out rows; nothing if rows are held out more than once."""
-    cv = fit.validated("report()")
+    cv = fit.smooth.validated("report()")
     if cv.times_held_out.max(initial=0) > 1:
         return {}
     rank, scores = rank_of(LEVEL, len(cv.rows)), nonconformity_scores(cv)

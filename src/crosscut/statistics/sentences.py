@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.forest.export.text import counted, duration, number
 from crosscut.forest.pruning_table import COLUMNS
-from crosscut.statistics.intervals import interval_of, score_of
+from crosscut.statistics.intervals import estimate_of, interval_of
 
 if TYPE_CHECKING:
     from crosscut.forest.cost import CostReport
@@ -27,6 +27,7 @@ FEW = 30  # classes with fewer rows are marked as small
 # glossary of the report
 TERMS = {
     "accuracy": "The fraction of rows whose class is predicted correctly.",
+    "shrinkage": "Moving the predictions of small groups of rows towards those of larger groups.",
     "calibration": "Whether predictions with a probability of 80% are correct 80% of the time.",
     "column": "One property of every row, such as an age or a contract.",
     "cross-validation": "The rows are split into parts. Each part is held out once: a model is trained on "
@@ -84,16 +85,20 @@ def other_file_line(test: dict[str, Any], measure: str) -> str:
     return f"{error} ({counted(test['rows'], 'row')}, not used for training)"
 
 
-def pruning_data(
-    table: PruningTable, rule: Literal["best", "1se", "pessimistic"] | None, *, classifies: bool
-) -> dict[str, Any]:
+def pruning_data(table: PruningTable, rule: Literal["best", "1se", "pessimistic"] | None) -> dict[str, Any]:
     """Return a pruning table, the name of its error, and the chosen row; the first without a rule."""
     rule = None if rule == "pessimistic" else rule  # it does not use the table
-    measure = "mean cost" if table.by == "loss" else "error rate"
+    measures = {
+        "error": "error rate",
+        "brier": "Brier score",
+        "log": "log loss",
+        "squared": "mean squared error",
+    }
+    measure = "mean cost" if table.by == "loss" and table.loss == "error" else measures[table.loss]
     columns = {name: getattr(table, name).tolist() for name in COLUMNS}
     return {
         "by": table.by,
-        "measure": measure if classifies else "mean squared error",
+        "measure": measure,
         "rule": rule,
         "chosen": 0 if rule is None else table.choose(rule),
         "best": table.choose("best"),
@@ -105,11 +110,11 @@ def pruning_data(
 
 def pruning_labels(pruning: dict[str, Any]) -> dict[str, str]:
     """Return the legend of the chart of a pruning table, by line."""
-    error = "cost" if pruning["by"] == "loss" else "error"
+    measure = pruning["measure"]
+    shrunk = ", without shrinkage" if any(pruning["shrinkage"]) else ""
     return {
-        "held_out": f"held-out {error}, ±1 standard error",
-        "train": f"{error} on training rows",
-        "limit": f"lowest {error} + 1 standard error",
+        "held_out": f"{measure} on held-out rows, ±1 standard error",
+        "train": f"{measure} on training rows{shrunk}",
     }
 
 
@@ -119,8 +124,8 @@ def performance(cv: Validation, row: str = "row") -> dict[str, Any]:
     ``row`` is the word for a row. Items of ``trust`` are [sign, sentence]; the sign is "good", "careful" or
     "note".
     """
-    score = score_of(cv.row_sums)[0]
-    low, high = interval_of(cv.row_sums, cv.fold_sums, LEVEL, "rows")
+    score = estimate_of(cv.row_sums, cv.correction).value
+    low, high = interval_of(cv.row_sums, cv.fold_sums, LEVEL, "rows", correction=cv.correction)
     describe = _of_numbers if cv.classes is None else _of_classes
     result = {"score": score, "low": low, "high": high, "level": LEVEL} | describe(cv, score, low, high, row)
     result["trust"] = [list(item) for item in result["trust"]]

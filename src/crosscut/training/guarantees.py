@@ -57,10 +57,9 @@ class HasCoverage:
         0.9
         """
         fit = fit_of(self)
-        fit.validated("cv_coverage()")
         if X is not None:
             return self._nested_coverage(level, method, X, y, sample_weight)
-        return coverage(fit.smooth.validation, level, method)
+        return coverage(fit.smooth.validated("cv_coverage()"), level, method)
 
 
 class PredictsIntervals(HasCoverage):
@@ -134,6 +133,5 @@ class PredictsSets(HasCoverage):
         array([[ True, False, False],
                [False,  True,  True]])
         """
-        fit = fit_of(self)
-        fit.validated("predict_set()")
-        return class_sets(fit.smooth.validation, self._values_by_folds(X), level, method)
+        cv = fit_of(self).smooth.validated("predict_set()")
+        return class_sets(cv, self._values_by_folds(X), level, method)

@@ -100,10 +100,9 @@ def nested_coverage(model: TreeEstimator, data: TrainingSet, level: float, metho
     pairs = list(combinations(range(int(fold.max()) + 1), 2))
     tasks = Tasks.leaving_out(fold, pairs).with_limits([limits_of(model)])
     cv = validate(data, tasks, prune_each(model, grow_trees(model, data, tasks)), n_jobs=model.n_jobs)
-    covered = 0
+    covered = []
     for out in range(int(fold.max()) + 1):
-        tests, calibration = np.flatnonzero(fold == out), []
-        predicted = []
+        tests, calibration, predicted = np.flatnonzero(fold == out), [], []
         for task, pair in enumerate(pairs):
             if out in pair:
                 of_task = np.arange(cv.row_start[task], cv.row_start[task + 1])
@@ -115,11 +114,11 @@ def nested_coverage(model: TreeEstimator, data: TrainingSet, level: float, metho
         others = Validation(cv.y, cv.classes, cv.rows[held_out], start, cv.fold_values[held_out])
         if cv.classes is None:
             ends = intervals(others, np.stack(predicted)[:, :, 0], level, "cv+")
-            covered += np.count_nonzero((ends[:, 0] <= cv.y[tests]) & (cv.y[tests] <= ends[:, 1]))
+            covered.append((ends[:, 0] <= cv.y[tests]) & (cv.y[tests] <= ends[:, 1]))
         else:
             sets = class_sets(others, np.stack(predicted), level, method)
-            covered += np.count_nonzero(sets[np.arange(len(tests)), cv.y[tests]])
-    return covered / len(fold)
+            covered.append(sets[np.arange(len(tests)), cv.y[tests]])
+    return float(np.mean(np.concatenate(covered)))
 
 
 def nested_losses(
