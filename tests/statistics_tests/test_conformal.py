@@ -55,7 +55,8 @@ def test_intervals_are_those_of_their_definition(cv, method, level):
 def test_sets_are_those_of_their_definition(method):
     X, score, w = data()
     y, new, cv = np.digitize(score, [-0.5, 0.6]), data(1, 30)[0], KFold(5)
-    found = TreeClassifier(cv=cv, min_samples_leaf=LEAF).fit(X, y, w).predict_set(new, 0.8, method)
+    model = TreeClassifier(cv=cv, min_samples_leaf=LEAF, shrinkage=None).fit(X, y, w)
+    found = model.predict_set(new, 0.8, method)
     rows = list(alone(DecisionTreeClassifier(min_samples_leaf=LEAF, random_state=0), X, y, w, cv=cv, new=new))
 
     def strange(p, c):
@@ -86,7 +87,7 @@ def test_intervals_and_sets_are_mapies():
         DecisionTreeClassifier(**limits), confidence_level=0.8, conformity_score="lac", cv=cv
     ).fit_conformalize(X, y, fit_params={"sample_weight": w})
     expected = theirs.predict_set(new, agg_scores="crossval")[1][:, :, 0]
-    found = TreeClassifier(cv=cv, min_samples_leaf=LEAF).fit(X, y, w).predict_set(new, 0.8)
+    found = TreeClassifier(cv=cv, min_samples_leaf=LEAF, shrinkage=None).fit(X, y, w).predict_set(new, 0.8)
     np.testing.assert_array_equal(found, expected)
 
 

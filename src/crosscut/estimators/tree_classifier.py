@@ -101,7 +101,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
     >>> from crosscut import TreeClassifier
     >>> model = TreeClassifier(prune="1se").fit(*load_iris(return_X_y=True))
     >>> print(f"{model.cv_score_:.2f}, {model.get_n_leaves()} leaves")
-    0.95, 3 leaves
+    0.95, 4 leaves
     """
 
     criterion: str = "gini"

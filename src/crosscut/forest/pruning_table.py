@@ -190,7 +190,8 @@ class PruningTable:
         name = LOSS_NAMES[self.loss] if self.by != "loss" else "cost"
         heads = ("alpha", "leaves", "shrinkage", f"train {name}", f"CV {name}", "std error")
         lines = ["{:>12} {:>7} {:>9} {:>13} {:>11} {:>10}".format(*heads)]
-        rules = {self.choose("1se"): " <- 1se", self.choose("best"): " <- best"}
+        best, one_se = self.choose("best"), self.choose("1se")
+        rules = {one_se: " <- 1se", best: " <- best, 1se" if best == one_se else " <- best"}
         columns = (self.alpha, self.n_leaves, self.shrinkage, self.train_error, self.cv_error)
         like_best, last_shown = self.like_best, -1
         for k, row in enumerate(zip(*columns, self.standard_error, strict=True)):

@@ -48,7 +48,7 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
     >>> model = TreeClassifier(prune="1se").fit(*load_iris(return_X_y=True))
     >>> summary = summarize(model, target="species")
     >>> summary["tree"]["leaves"], summary["cv"]["folds"], round(summary["cv"]["error"], 2)
-    (3, 10, 0.05)
+    (4, 10, 0.05)
     """
     fit = fit_of(model)
     tree = fit.final
