@@ -15,7 +15,7 @@ from crosscut.engines.memory import grow
 from crosscut.tasks import Tasks
 from crosscut.tasks.fold_rule import FoldRule, group_keys
 from crosscut.tasks.growth import Growth, Limits
-from crosscut.training.checks import read_weights
+from crosscut.training.checks import read_class_weights, read_weights, with_class_weights
 
 
 def table_of(seed=0, n_rows=3000, *, n_classes=2, regression=False):
@@ -75,12 +75,13 @@ def forest_in_memory(table, model, rule: FoldRule):
     X, y = split_target(table, "y")
     coded = Table.from_data(X, max_bins=model.max_bins or 255)
     regression = not hasattr(model, "class_weight")
-    weights = read_weights(sample_weight, getattr(model, "class_weight", None), np.asarray(y))
+    weights = read_weights(sample_weight, len(y))
     if regression:
         target, codes = Target(np.asarray(y, np.float64), 0, weights), None
     else:
         classes, codes = np.unique(y, return_inverse=True)
-        target = Target(codes.astype(np.int32), len(classes), weights)
+        by_class = read_class_weights(model.class_weight, codes, classes)
+        target = Target(codes.astype(np.int32), len(classes), with_class_weights(weights, by_class, codes))
     folds = folds_in_memory(rule, codes, table.num_rows)
     limits = Limits(
         model.max_depth, model.min_samples_split, model.min_samples_leaf, model.min_impurity_decrease

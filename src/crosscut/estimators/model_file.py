@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.estimators.tree_regressor import TreeRegressor
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.pruning_table import COLUMNS, PruningTable
+from crosscut.forest.tree import SHARED
 from crosscut.statistics.selection import Correction
 from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
-from crosscut.training.parameters import check_parameters, objective_of
+from crosscut.training.parameters import check_parameters, cost_matrix, objective_of
 from crosscut.training.stored import (
     check_types,
     described,
@@ -24,7 +26,6 @@ from crosscut.training.stored import (
     read_weights,
     spans,
 )
-from crosscut.training.train import with_loss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,8 +169,9 @@ def written(model: Fitted | Fit, fit: Fit) -> tuple[dict[str, Any], dict[str, ND
     work = fit.forest.work or {}
     header["work"] = {name: np.asarray(counts).tolist() for name, counts in work.items()}
     arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
-    if fit.forest.packed.loss is not None:
-        arrays["loss"] = fit.forest.packed.loss
+    for name in SHARED:
+        if getattr(fit.forest.packed, name) is not None:
+            arrays[name] = getattr(fit.forest.packed, name)
     cv: CrossValidation = fit.validation
     if cv is None:
         return header, arrays
@@ -206,8 +208,11 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     packed = read_trees(arrays, schema, 0 if classes is None else len(classes))
     work = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["work"].items()}
     need(all(counts.ndim == 1 for counts in work.values()), "the counts of levels are wrong")
-    forest = with_loss(model, Forest(packed, work or None), classes)
-    packed = forest.packed
+    weights = arrays.get("class_weights")
+    valid = weights is None or (classes is not None and weights.shape == (len(classes),))
+    need(valid and (weights is None or np.all((weights >= 0) & np.isfinite(weights))), "class weights are wrong")
+    packed = replace(packed, loss=cost_matrix(model, classes), class_weights=weights)
+    forest = Forest(packed, work or None)
     # the cost belongs to the trees before pruning, which are not in the file
     pruned = "pruning_alpha" in arrays or model.ccp_alpha > 0 or model.prune == "pessimistic"
     model.fit_ = Fit(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.forest.tree import Tree
+from crosscut.forest.tree import SHARED, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +54,8 @@ class Packed:
     weight: NDArray[np.float64]
     value: NDArray[np.float64]
     impurity: NDArray[np.float64]
-    loss: NDArray[np.float64] | None = None  # of all trees
+    loss: NDArray[np.float64] | None = None
+    class_weights: NDArray[np.float64] | None = None
 
     @property
     def n_trees(self) -> int:
@@ -73,6 +74,11 @@ class Packed:
     def _paths(self) -> list[NDArray[Any]]:
         """The arrays that decide where a row goes, in the order of the core's arguments."""
         return [getattr(self, name) for name in _PATHS]
+
+    @property
+    def _shared(self) -> dict[str, Any]:
+        """The fields that describe all trees."""
+        return {name: getattr(self, name) for name in SHARED}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "core"}
@@ -128,8 +134,8 @@ class Packed:
             children=self.children[begin - t : end - t - 1],
             first_branch=self.first_branch[offsets],
             branches=self.branches[self.branch_start[t] : self.branch_start[t + 1]],
-            loss=self.loss,
             **{name: getattr(self, name)[begin:end] for name in _PER_NODE},
+            **self._shared,
         )
 
     @classmethod
@@ -138,13 +144,13 @@ class Packed:
         arrays: dict[str, Any] = {
             field.name: np.concatenate([getattr(tree, field.name) for tree in trees])
             for field in fields(cls)
-            if field.name not in {"node_start", "branch_start", "loss"}
+            if field.name not in {"node_start", "branch_start", *SHARED}
         }
         return cls(
             node_start=_starts([len(tree) for tree in trees]),
             branch_start=_starts([len(tree.branches) for tree in trees]),
-            loss=trees[0].loss,
             **arrays,
+            **{name: getattr(trees[0], name) for name in SHARED},
         )
 
     def only(self, t: int) -> Packed:
@@ -172,8 +178,8 @@ class Packed:
             children=self.children[_entries(self.node_start - numbers, chosen)],
             first_branch=self.first_branch[offsets],
             branches=self.branches[_entries(self.branch_start, chosen)],
-            loss=self.loss,
             **arrays,
+            **self._shared,
         )
 
     def cut(self, inner: NDArray[np.bool_]) -> tuple[Packed, NDArray[np.int32]]:
@@ -219,8 +225,8 @@ class Packed:
                 children=new_children,
                 first_branch=_offsets(n_branches[keep], start),
                 branches=self.branches[branches_kept],
-                loss=self.loss,
                 **per_node,
+                **self._shared,
             ),
             number,
         )

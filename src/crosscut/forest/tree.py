@@ -37,6 +37,7 @@ class Tree:
     value: NDArray[np.float64]  # (n_nodes, n_classes) class weights, or (n_nodes, 1) means
     impurity: NDArray[np.float64]
     loss: NDArray[np.float64] | None = None  # cost [class, predicted class] that leaves minimise
+    class_weights: NDArray[np.float64] | None = None  # contained in ``value``
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -61,7 +62,7 @@ class Tree:
         return all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
             for name in self.__dataclass_fields__
-            if name not in {"feature", "children", "first_child", "first_branch", "branches", "loss"}
+            if name not in {"feature", "children", "first_child", "first_branch", "branches", *SHARED}
         ) and all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in ("feature", "children", "first_child", "first_branch", "branches")
@@ -118,6 +119,7 @@ class Tree:
         return f"column {self.feature[node]} {test}, {value}"
 
 
+SHARED = ("loss", "class_weights")  # fields that describe all trees of a forest
 _NODE_FIELDS = (
     "feature",
     "threshold",
@@ -161,6 +163,18 @@ def expected(weights: NDArray[np.float64], loss: NDArray[np.float64]) -> NDArray
     return cost
 
 
+def proportions(tree: Tree) -> NDArray[np.float64]:
+    """Return the probability of each class at each node for rows as they are, without class weights.
+
+    With class weights, ``probabilities`` are those of rows in which classes are as frequent as their weights
+    make them, and those decide on the predicted class.
+    """
+    if tree.class_weights is None:
+        return probabilities(tree.value)
+    weighted = tree.class_weights > 0
+    return probabilities(np.where(weighted, tree.value / np.where(weighted, tree.class_weights, 1.0), 0.0))
+
+
 def shares(tree: Tree) -> NDArray[np.float64]:
-    """Return the probability of the class that each node predicts."""
-    return probabilities(tree.value)[np.arange(len(tree)), decisions(tree.value, tree.loss)]
+    """Return the proportion of the class that each node predicts."""
+    return proportions(tree)[np.arange(len(tree)), decisions(tree.value, tree.loss)]

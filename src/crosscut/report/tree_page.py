@@ -12,7 +12,7 @@ from crosscut.forest.export.notebook import STYLE
 from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, walk
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
-from crosscut.forest.tree import probabilities
+from crosscut.forest.tree import proportions
 from crosscut.report.charts import bar_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
 from crosscut.report.drawing import class_colours, opened_nodes, svg_of
@@ -197,7 +197,7 @@ def node_facts(
     others = aligned(trees)
     path = _path_function(fit, tree)
     held = None if x is None else _held_out(fit, forest, x)
-    share = None if fit.classes is None else probabilities(tree.value)
+    share = None if fit.classes is None else proportions(tree)
     facts: dict[int, dict[str, Any]] = {}
     for node in sorted(set(shown)):
         node_data: dict[str, Any] = {"path": path(node), "rows": int(tree.n_rows[node])}

@@ -56,7 +56,7 @@ class Validation:
     Attributes
     ----------
     weights : float64 array (rows,) or None
-        Row weights, used in ``score``, ``error`` and the pruning table.
+        Sample weights, used in ``score`` and ``error``; class weights are not.
     groups : int64 array (rows,) or None
         The group of each row. Standard errors and intervals treat groups, not rows, as independent.
     scoring : str or callable, optional
@@ -301,6 +301,14 @@ class TreeValidation(Validation):
         self.chosen_scores = chosen_scores
 
     @property
+    def training_weights(self) -> NDArray[np.float64] | None:
+        """Sample weights times class weights, used in the pruning table."""
+        by_class = self.forest.packed.class_weights
+        if by_class is None:
+            return self.weights
+        return by_class[self.y] if self.weights is None else self.weights * by_class[self.y]
+
+    @property
     def prunings(self) -> Prunings:
         """All prunings of the final tree."""
         n_classes = 0 if self.classes is None else len(self.classes)
@@ -357,7 +365,7 @@ class TreeValidation(Validation):
             self.held_out,
             self.y,
             n_classes=n_classes,
-            weights=self.weights,
+            weights=self.training_weights,
             objective=self.objective,
         )
 

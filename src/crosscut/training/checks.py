@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from crosscut import _core
@@ -135,29 +135,42 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     return numbers
 
 
-def read_weights(
-    sample_weight: ColumnLike, class_weight: ClassWeight, y: NDArray[Any], classes: NDArray[Any] | None = None
-) -> NDArray[np.float64] | None:
-    """Return sample weight times class weight, or None if neither is given.
+def read_weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the sample weights, or None if there are none.
 
-    ``y`` are the targets, or class codes if ``classes`` are given. Weights are kept even if all are 1:
-    weighted tests are compared exactly, and a fold whose rows all weigh 1 must equal a refit on them.
+    They are kept even if all are 1: weighted tests are compared exactly, and a fold whose rows all weigh 1
+    must equal a refit on them.
     """
-    weights = None
-    if sample_weight is not None:
-        weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, copy=True)
-        if weights.min() < 0:
-            raise ValueError(f"sample_weight must not be negative, not {weights.min()}")
-    if class_weight is not None:
-        by_class = compute_sample_weight(class_weight, y if classes is None else classes[y])
-        weights = by_class if weights is None else weights * by_class
-    if weights is None:
+    if sample_weight is None:
         return None
-    if not weights.any():
+    check_arrow(sample_weight, "sample_weight")
+    weights = _check_sample_weight(sample_weight, np.empty((n_rows, 1)), dtype=np.float64, copy=True)
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must not be negative, not {weights.min()}")
+    return np.ascontiguousarray(weights, dtype=np.float64)
+
+
+def read_class_weights(
+    class_weight: ClassWeight, codes: NDArray[np.int32], classes: NDArray[Any]
+) -> NDArray[np.float64] | None:
+    """Return the weight of each class, or None if there are no class weights."""
+    if class_weight is None:
+        return None
+    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    return np.asarray(weights, dtype=np.float64)
+
+
+def with_class_weights(
+    weights: NDArray[np.float64] | None, class_weights: NDArray[np.float64] | None, codes: NDArray[np.int32]
+) -> NDArray[np.float64] | None:
+    """Return sample weights times class weights, or None if there are neither."""
+    if class_weights is not None:
+        weights = class_weights[codes] if weights is None else weights * class_weights[codes]
+    if weights is not None and not weights.any():
         raise ValueError(
             "class_weight is zero for every row with a positive weight, which leaves no rows to train on"
         )
-    return np.ascontiguousarray(weights, dtype=np.float64)
+    return weights
 
 
 def _plain_column(y: ColumnLike, kinds: str) -> ColumnLike:

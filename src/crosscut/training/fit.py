@@ -163,7 +163,7 @@ class Fit:
             return self
         objective = Objective(cv.objective.by, "brier", "auto")
         table = pruning_table(
-            cv.forest, cv.held_out, cv.y, n_classes=self.n_classes, weights=cv.weights, objective=objective
+            cv.forest, cv.held_out, cv.y, n_classes=self.n_classes, weights=cv.training_weights, objective=objective
         )
         settings = dict(self.settings, shrinkage=float(table.shrinkage[0]))
         shrunk = cv.pruned(table, 0)

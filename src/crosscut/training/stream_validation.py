@@ -39,7 +39,7 @@ class _RowPass(HeldOutPass["RowsOfBatches"]):
         order, _, reached = self.held_out(batch)
         leaf = np.empty_like(reached)
         leaf[order] = reached
-        sums[batch.first_row] = (leaf, batch.target, batch.fold, batch.weight, batch.keys)
+        sums[batch.first_row] = (leaf, batch.target, batch.fold, batch.sample_weight, batch.keys)
 
     def merge(self, sums: RowsOfBatches, others: RowsOfBatches) -> RowsOfBatches:
         return sums | others
@@ -87,7 +87,8 @@ class LossPass(_SumPass["LossSums"]):
             centred = np.ldexp(batch.target - self.coded.value[0, 0], -largest)
         else:
             loss = (batch.target != predicted).astype(np.float64)
-        weights = [None] if batch.weight is None else [None, np.ldexp(batch.weight, -heaviest)]
+        weight = batch.sample_weight
+        weights = [None] if weight is None else [None, np.ldexp(weight, -heaviest)]
         added = [
             LossSums.of(loss, centred, weight, batch.fold, self.n_folds, groups=batch.keys, exact=True)
             for weight in weights
@@ -149,8 +150,8 @@ class StreamValidation(TreeValidation):
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:  # type: ignore[override]
-        """Weights of all rows."""
-        return self._column(3) if self._trees["coding"].weighted else None
+        """Sample weights of all rows."""
+        return self._column(3) if self._trees["coding"].roles.weight is not None else None
 
     @cached_property
     def groups(self) -> NDArray[np.int64] | None:  # type: ignore[override]

@@ -140,6 +140,11 @@ class StreamedSet:
         return self.coding.classes
 
     @property
+    def class_weights(self) -> NDArray[np.float64] | None:
+        """The weight of each class."""
+        return self.coding.class_weights
+
+    @property
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing values in each column."""
         return self.coding.n_missing
@@ -232,8 +237,7 @@ class StreamedSet:
 
     def validate(self, forest: Forest) -> StreamValidation:
         """Return the out-of-fold results, after one pass for the losses of the held-out rows."""
-        packed = forest.packed
-        totals = with_class_weights(self.rows.totals, self.coding.class_weights)
+        packed, totals = forest.packed, self.rows.totals
         one_pass = LossPass(
             name="losses",
             predictions=packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss),

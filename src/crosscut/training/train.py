@@ -175,7 +175,7 @@ def train_together(
             )
             numbers = range(len(crossed))
             parts = (Forest(every.packed.select(numbers[k :: len(same)])) for k in range(len(same)))
-            grown = [with_loss(model, part, data.classes) for model, part in zip(same, parts, strict=True)]
+            grown = [with_costs(model, part, data) for model, part in zip(same, parts, strict=True)]
         for model, forest in zip(same, grown, strict=True):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(first, name):
@@ -190,7 +190,7 @@ def _train_streamed(
     data = StreamedSet.read(model, X, target, sample_weight, groups)
     model.n_features_in_ = len(data.schema)
     model.feature_names_in_ = np.array(data.schema.names, dtype=object)
-    grown = with_loss(model, data.grow(), data.classes)
+    grown = with_costs(model, data.grow(), data)
     fit = _fit(model, data, grown, data.validate if data.folds.n_folds else None)
     return with_scores(model, fit, partial(held_out_leaves, fit))
 
@@ -232,13 +232,15 @@ def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
         )
     else:
         forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
-    return with_loss(model, forest, data.classes)
+    return with_costs(model, forest, data)
 
 
-def with_loss(model: TreeEstimator, forest: Forest, classes: NDArray[Any] | None) -> Forest:
-    """Return the trees with predictions that minimise the estimator's ``loss``, if it has one."""
-    cost = cost_matrix(model, classes)
-    return forest if cost is None else Forest(replace(forest.packed, loss=cost), forest.work)
+def with_costs(model: TreeEstimator, forest: Forest, data: TrainingSet | StreamedSet) -> Forest:
+    """Return the trees with the estimator's ``loss``, which leaves minimise, and its class weights."""
+    cost, weights = cost_matrix(model, data.classes), data.class_weights
+    if cost is None and weights is None:
+        return forest
+    return Forest(replace(forest.packed, loss=cost, class_weights=weights), forest.work)
 
 
 def validate(
@@ -252,7 +254,7 @@ def validate(
     """Return the out-of-fold results of a forest."""
     held_out = apply_held_out(forest, data.matrix, tasks, n_jobs=n_jobs)
     validation = TreeValidation(
-        forest, held_out, data.target.values, data.classes, data.target.weights, objective=objective
+        forest, held_out, data.target.values, data.classes, data.sample_weight, objective=objective
     )
     validation.groups = tasks.groups
     return validation

@@ -11,7 +11,14 @@ from sklearn.base import ClassifierMixin
 
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.training.checks import read_classes, read_numbers, read_table, read_weights
+from crosscut.training.checks import (
+    read_class_weights,
+    read_classes,
+    read_numbers,
+    read_table,
+    read_weights,
+    with_class_weights,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +38,8 @@ class TrainingSet:
     target: Target  # class codes or numbers, and weights
     classes: NDArray[Any] | None  # in sorted order; None for regression
     name: str = "target"
-    sample_weight: ColumnLike = None  # without class weights
+    sample_weight: NDArray[np.float64] | None = None  # without class weights
+    class_weights: NDArray[np.float64] | None = None
 
     @classmethod
     def read(cls, model: Estimator, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> Self:
@@ -46,12 +54,13 @@ class TrainingSet:
         name = name if isinstance(name, str) and name else "target"
         if isinstance(model, ClassifierMixin):
             classes, codes = read_classes(y, table.n_rows)
-            weights = read_weights(sample_weight, model.class_weight, codes, classes)
-            target = Target(codes, len(classes), weights)
-            return cls(data, matrix, table, target, classes, name, sample_weight)
+            weights = read_weights(sample_weight, table.n_rows)
+            by_class = read_class_weights(model.class_weight, codes, classes)
+            target = Target(codes, len(classes), with_class_weights(weights, by_class, codes))
+            return cls(data, matrix, table, target, classes, name, weights, by_class)
         numbers = read_numbers(y, table.n_rows)
-        weights = read_weights(sample_weight, None, numbers)
-        return cls(data, matrix, table, Target(numbers, 0, weights), None, name)
+        weights = read_weights(sample_weight, table.n_rows)
+        return cls(data, matrix, table, Target(numbers, 0, weights), None, name, weights)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -82,6 +91,6 @@ class TrainingSet:
         by_class[present] = len(trained) / (len(present) * counts)
         weights = by_class[self.target.values]
         if self.sample_weight is not None:
-            weights *= np.asarray(self.sample_weight, np.float64)
+            weights *= self.sample_weight
         counted = bool(np.all(weights[rows] == 1))
         return Target(self.target.values, self.target.n_classes, None if counted else weights)

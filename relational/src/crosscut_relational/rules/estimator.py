@@ -121,7 +121,7 @@ class RelationalRuleClassifier(RuleEstimator):
         data = RelationalSet.read(
             database, self.bias, self.cv, cuts=True, groups=groups, random_state=self.random_state
         )
-        tasks, weights = data.tasks, read_weights(sample_weight, None, data.y)
+        tasks, weights = data.tasks, read_weights(sample_weight, len(data.y))
         queries = Queries(data.facts, data.language, step_limit=self.step_limit)
         together = grouped_by_weights(
             [tasks.trains(task) for task in range(tasks.n_tasks)],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.forest.tree import Tree
+from crosscut.forest.tree import SHARED, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crosscut.forest.forest import Packed
     from crosscut.tasks.growth import Criterion, Limits
 
-_TREE_FIELDS = tuple(f.name for f in fields(Tree) if f.name != "loss")  # added later by training
+_TREE_FIELDS = tuple(f.name for f in fields(Tree) if f.name not in SHARED)
 _NO_BRANCHES = np.empty(0, np.int32)
 
 

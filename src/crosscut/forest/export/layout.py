@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut.forest.export.text import branch_label, counted, outcome_label
-from crosscut.forest.tree import decisions, probabilities
+from crosscut.forest.tree import decisions, proportions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ class TreeBoxes:
         self, tree: Tree, schema: Schema, classes: NDArray[np.generic] | None, colours: list[int] | None
     ) -> None:
         self.tree, self.schema, self.classes, self.colours = tree, schema, classes, colours
-        self.fraction = None if classes is None else probabilities(tree.value)
+        self.fraction = None if classes is None else proportions(tree)
         self.decided = decisions(tree.value, tree.loss)
         self.lowest = float(tree.value[:, 0].min())
         self.span = (float(tree.value[:, 0].max()) - self.lowest) or 1.0
