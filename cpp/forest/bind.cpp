@@ -107,7 +107,7 @@ struct Forest : Held<Trees> {
 
   nb::object shrink(const Matrix<double>& own, double lambda) const {
     const NodeValues values = values_of(own);
-    need(lambda >= 0, "lambda must not be negative");
+    need(lambda >= 0, "strength must be at least 0");
     std::unique_ptr<double[]> shrunk(new double[own.size()]);
     {
       nb::gil_scoped_release release;

@@ -11,7 +11,8 @@ from pyarrow import csv, parquet
 
 import crosscut
 import crosscut_relational
-from crosscut.data import file_kind, ranks
+from crosscut.data import file_kind
+from crosscut.data import table as tables
 from crosscut.data.text import dialect, text_file
 from crosscut.engines import memory
 from crosscut.engines.stream import level_wise
@@ -19,7 +20,7 @@ from crosscut.rules import examples
 from crosscut_relational.database.database import Database
 from crosscut_relational.queries import queries
 
-ASKING = (dialect, file_kind, ranks, text_file, level_wise, memory, queries, examples)
+ASKING = (dialect, file_kind, tables, text_file, level_wise, memory, queries, examples)
 
 
 def table(n_rows, n_columns, *, values=1000, hard=False):

@@ -130,7 +130,7 @@ def _fits():
         X, y, sample_weight=abs(numbers) + 0.1
     )
     yield lambda: TreeClassifier(cv=[(np.arange(30), np.arange(30, 90))], prune="pessimistic").fit(table, y)
-    yield lambda: TreeRegressor(cv=3, max_bins=4).fit(X, numbers).feature_importances_
+    yield lambda: TreeRegressor(cv=3, max_bins=4, shrinkage=3.0).fit(X, numbers).feature_importances_
     yield lambda: BaggedTrees(n_trees=3).fit(X, np.arange(90) % 3)
     yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:

@@ -169,10 +169,11 @@ def test_the_size_changes_tree_error_and_confusion(browser, pages):
         said = browser.find_element("id", "size-result").text
         size = int(said.split()[0])
         row = int(np.flatnonzero(model.pruning_table_.n_leaves == size)[0])
-        assert f"correct for {100 * (1 - model.pruning_table_.cv_error[row]):.1f} of 100" in said
+        accuracy = model.fit_.validation.selection.before.pruned(model.pruning_table_, row).score
+        assert f"correct for {100 * accuracy:.1f} of 100" in said
         cells = browser.find_elements("css selector", "#outcome td.right")
         right = sum(int(cell.text.replace(",", "")) for cell in cells)
-        assert right / 800 == pytest.approx(1 - model.pruning_table_.cv_error[row])
+        assert right / 800 == pytest.approx(accuracy)
         drawn = browser.find_elements("css selector", "#drawing .node.leaf")
         assert len(drawn) == size
         leaves.add(size)

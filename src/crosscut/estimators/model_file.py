@@ -209,8 +209,9 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
     work = {str(name): np.array(counts, dtype=np.float64) for name, counts in header["work"].items()}
     need(all(counts.ndim == 1 for counts in work.values()), "the counts of levels are wrong")
     weights = arrays.get("class_weights")
-    valid = weights is None or (classes is not None and weights.shape == (len(classes),))
-    need(valid and (weights is None or np.all((weights >= 0) & np.isfinite(weights))), "class weights are wrong")
+    if weights is not None:
+        valid = classes is not None and weights.shape == (len(classes),)
+        need(valid and np.all((weights >= 0) & np.isfinite(weights)), "class weights are wrong")
     packed = replace(packed, loss=cost_matrix(model, classes), class_weights=weights)
     forest = Forest(packed, work or None)
     # the cost belongs to the trees before pruning, which are not in the file

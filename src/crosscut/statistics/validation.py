@@ -303,10 +303,10 @@ class TreeValidation(Validation):
     @property
     def training_weights(self) -> NDArray[np.float64] | None:
         """Sample weights times class weights, used in the pruning table."""
-        by_class = self.forest.packed.class_weights
-        if by_class is None:
+        if self.forest.packed.class_weights is None:
             return self.weights
-        return by_class[self.y] if self.weights is None else self.weights * by_class[self.y]
+        by_class: NDArray[np.float64] = self.forest.packed.class_weights[self.y]
+        return by_class if self.weights is None else self.weights * by_class
 
     @property
     def prunings(self) -> Prunings:

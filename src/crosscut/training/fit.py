@@ -162,8 +162,9 @@ class Fit:
         if given or self.classes is None or not isinstance(cv, TreeValidation):
             return self
         objective = Objective(cv.objective.by, "brier", "auto")
+        weights, n_classes = cv.training_weights, self.n_classes
         table = pruning_table(
-            cv.forest, cv.held_out, cv.y, n_classes=self.n_classes, weights=cv.training_weights, objective=objective
+            cv.forest, cv.held_out, cv.y, n_classes=n_classes, weights=weights, objective=objective
         )
         settings = dict(self.settings, shrinkage=float(table.shrinkage[0]))
         shrunk = cv.pruned(table, 0)
