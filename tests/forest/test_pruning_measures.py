@@ -77,7 +77,7 @@ def test_the_table_by_its_definition(seed, by, ties, weighted):
                 loss[row] = cost[y[row], own[leaf_of(tree, leaves, X[row])].argmin()]
         mean = np.average(loss, weights=weight)
         assert table.cv_error[k] == pytest.approx(mean, abs=1e-12)
-        spread = np.sqrt(np.average((loss - mean) ** 2, weights=weight) / len(y))
+        spread = np.sqrt(np.average((loss - mean) ** 2, weights=weight) * (weight @ weight)) / weight.sum()
         assert table.standard_error[k] == pytest.approx(spread, abs=1e-7)
 
 

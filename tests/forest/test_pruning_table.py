@@ -33,7 +33,7 @@ def slow_table(model, X, y, w, *, splitter, loss):
             fold = model.set_params(ccp_alpha=middle).fit(X[fit], y[fit], w[fit])
             errors[test] = loss(y[test], fold.predict(X[test]))
         mean = np.average(errors, weights=w)
-        spread = np.sqrt(np.average((errors - mean) ** 2, weights=w) / len(y))
+        spread = np.sqrt(np.average((errors - mean) ** 2, weights=w) * (w @ w)) / w.sum()
         rows.append((alpha, leaves, train, mean, spread))
     return np.array(rows).T
 
@@ -132,7 +132,7 @@ def test_sizes_are_compared_with_the_best_row_by_row(learner, cv, weighted):
     for k in sizes:
         apart = loss(k) - loss(best)
         mean = np.average(apart, weights=w)
-        spread = np.sqrt(np.average((apart - mean) ** 2, weights=w) / len(y))
+        spread = np.sqrt(np.average((apart - mean) ** 2, weights=w) * (w @ w)) / w.sum()
         assert table.paired_error[k] == pytest.approx(spread, rel=1e-6, abs=1e-9)
         assert table.like_best[k] == (mean <= 1.6448536 * spread)
         seen.add(bool(table.like_best[k]))

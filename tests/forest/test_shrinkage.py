@@ -83,7 +83,7 @@ def test_the_table_by_its_definition(seed, n_classes, scoring, weighted, repeats
         loss = losses[chosen][0]
         mean = np.average(loss, weights=weight)
         assert table.cv_error[row] == pytest.approx(mean, rel=1e-9, abs=1e-12)
-        spread = np.sqrt(np.average((loss - mean) ** 2, weights=weight) / len(y))
+        spread = np.sqrt(np.average((loss - mean) ** 2, weights=weight) * (weight @ weight)) / weight.sum()
         assert table.standard_error[row] == pytest.approx(spread, rel=1e-6, abs=1e-9)
 
 

@@ -231,3 +231,20 @@ def test_arguments_are_checked():
         model.cv_interval(method="guess")
     with pytest.raises(AttributeError, match=r"cv_interval\(\) needs cross-validation"):
         TreeClassifier(cv=None).fit(*noise()[:2]).cv_interval()
+
+
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_rows_without_weight_add_no_precision(learner):
+    X, y, _ = noise()
+    y = y if learner is TreeClassifier else y + X[:, 0]
+    weights = np.resize([1.0, 0.0], len(y))
+    kept = weights > 0
+    fold = np.arange(len(y)) // 2 % 4
+    whole = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    half = [(np.flatnonzero(fold[kept] != k), np.flatnonzero(fold[kept] == k)) for k in range(4)]
+    a = learner(cv=whole, min_samples_leaf=5).fit(X, y, weights)
+    b = learner(cv=half, min_samples_leaf=5).fit(X[kept], y[kept])
+    assert a.cv_score_ == pytest.approx(b.cv_score_)
+    assert a.cv_standard_error_ == pytest.approx(b.cv_standard_error_)
+    for name in ("cv_error", "standard_error", "paired_error"):
+        np.testing.assert_allclose(getattr(a.pruning_table_, name), getattr(b.pruning_table_, name), atol=1e-9)

@@ -42,7 +42,7 @@ def test_losses_of_classes_are_scikit_learns(n_classes, method):
         weight = w[rows]
         if method == "rows":
             spread = np.average((loss - expected[name]) ** 2, weights=weight)
-            assert (high - low) / 2 == pytest.approx(Z * np.sqrt(spread / len(y)), rel=1e-9)
+            assert (high - low) / 2 == pytest.approx(Z * np.sqrt(spread * (w @ w)) / w.sum(), rel=1e-9)
         assert high > low
     assert model.cv_interval(0.9, method, measure="accuracy") == model.cv_interval(0.9, method)
     low, high = model.cv_interval(0.9, method, measure="zero_one")

@@ -122,22 +122,22 @@ def table_from(
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Held-out rows, their weight, and weighted sums of losses and squared losses.
+    """Weight and squared weights of the held-out rows, and weighted sums of losses and squared losses.
 
     ``total`` and ``squares`` have a row per pruning and a column per strength of shrinkage. For losses
     against a pruning, ``total`` sums products with the row's loss under that pruning.
     """
 
-    n_rows: int
     weight: float
+    squared_weights: float
     total: NDArray[np.float64]
     squares: NDArray[np.float64]
 
     def __add__(self, other: Losses) -> Losses:
         """Add the losses of other rows."""
         return Losses(
-            self.n_rows + other.n_rows,
             self.weight + other.weight,
+            self.squared_weights + other.squared_weights,
             self.total + other.total,
             self.squares + other.squares,
         )
@@ -212,16 +212,17 @@ class Prunings:
         ``y`` and ``weights`` cover all rows.
         """
         w = None if weights is None else np.ascontiguousarray(weights[held_out.rows], dtype=np.float64)
-        weight, times = float(len(held_out.rows) if w is None else w.sum()), np.bincount(held_out.rows)
+        times = np.bincount(held_out.rows, minlength=len(y))
+        of_rows = times if weights is None else times * weights  # of all their times together
         if against is not None:
             loss = self.row_losses([against], held_out, y)[:, 0]
-            loss = (np.bincount(held_out.rows, loss) / np.maximum(times, 1))[held_out.rows]
+            loss = (np.bincount(held_out.rows, loss, len(y)) / np.maximum(times, 1))[held_out.rows]
             w = loss if w is None else w * loss
         total, squares = self.packed.core.cut_losses(**self._arguments(held_out, y), weight=w)
         self.repeated = bool(times.max(initial=0) > 1)
         if against is None and self.repeated:  # average a row's repeats, which are not independent
             squares = self._squares_of_rows(held_out, y, weights, times)
-        return Losses(int(np.count_nonzero(times)), weight, total, squares)
+        return Losses(float(of_rows.sum()), float(of_rows @ of_rows), total, squares)
 
     def row_losses(self, prunings: ArrayLike, held_out: HeldOut, y: NDArray[Any]) -> NDArray[np.float64]:
         """Return the loss of each held-out row under some prunings, which must ascend."""
@@ -276,10 +277,11 @@ class Prunings:
 
     def table(self, losses: Losses, products: Losses) -> PruningTable:
         """Return the table from the losses of all rows and their products with those of the best pruning."""
-        n_rows, weight, best = losses.n_rows, losses.weight, lowest(losses.total)
+        weight, best = losses.weight, lowest(losses.total)
         mean, squares, crossed = (each / weight for each in (losses.total, losses.squares, products.total))
         differences = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
         differences[best] = 0.0
+        n_rows = weight**2 / losses.squared_weights  # the effective number, as of intervals
         spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, differences))
         scale = 0.5 if self.loss == "brier" and self.n_classes == 2 else 1.0  # as in scikit-learn
         return PruningTable(

@@ -67,8 +67,8 @@ class Comparison:
         if method == "rows":
             error = self.standard_error
         elif method == "bayle":
-            n_rows = int(self.by_row.n_rows.sum())
-            error = math.sqrt(self.by_fold.variance(np.array([0.0, 1.0]), within=True) / n_rows)
+            variance = self.by_fold.variance(np.array([0.0, 1.0]), within=True)
+            error = math.sqrt(variance / self.by_row.effective_rows)
         else:
             raise ValueError(f"method must be 'rows', 'bayle' or 'folds', not {method!r}")
         return self.difference - z * error, self.difference + z * error

@@ -74,6 +74,7 @@ class LossSums:
 
     n_rows: NDArray[np.int64]  # (folds,)
     products: NDArray[np.float64]  # (folds, features, features)
+    squared_weights: NDArray[np.float64]  # (folds,), their sums
     by_group: GroupSums | None = None  # if rows of a group are not independent
 
     @classmethod
@@ -103,12 +104,14 @@ class LossSums:
             for j, b in enumerate(columns[: i + 1]):
                 products[:, i, j] = add(fold, weighted * b, n_folds)
                 products[:, j, i] = products[:, i, j]
+        # without weights, the sum of the feature 1
+        squared = products[:, 0, 0] if weight is None else add(fold, weight * weight, n_folds)
         by_group = None
         if groups is not None:
             root = 1.0 if weight is None else np.sqrt(weight)
             rows = GroupSums(groups, fold, np.stack([root * column for column in columns], axis=1))
             by_group = rows.gathered(add)
-        return cls(np.bincount(fold, minlength=n_folds).astype(np.int64), products, by_group)
+        return cls(np.bincount(fold, minlength=n_folds).astype(np.int64), products, squared, by_group)
 
     def in_units(self, weight: int, target: int) -> LossSums:
         """Return exact sums as numbers; weights were divided by 2**weight, targets by 2**target."""
@@ -117,7 +120,9 @@ class LossSums:
         if groups is not None:
             sums = np.ldexp(groups.sums.astype(np.float64), power - DIGITS) * 2.0 ** (weight / 2)
             groups = GroupSums(groups.key, groups.fold, sums)
-        return LossSums(self.n_rows, np.ldexp(self.products.astype(np.float64), units), groups)
+        products = np.ldexp(self.products.astype(np.float64), units)
+        squared = np.ldexp(self.squared_weights.astype(np.float64), 2 * weight - DIGITS)
+        return LossSums(self.n_rows, products, squared, groups)
 
     def __add__(self, other: LossSums) -> LossSums:
         """Add the sums of other rows."""
@@ -126,7 +131,8 @@ class LossSums:
             a, b = self.by_group, other.by_group
             every = [np.concatenate(pair) for pair in ((a.key, b.key), (a.fold, b.fold), (a.sums, b.sums))]
             both = GroupSums(*every).gathered(_big_sums)
-        return LossSums(self.n_rows + other.n_rows, self.products + other.products, both)
+        squared = self.squared_weights + other.squared_weights
+        return LossSums(self.n_rows + other.n_rows, self.products + other.products, squared, both)
 
     @property
     def n_units(self) -> NDArray[np.int64]:
@@ -134,6 +140,11 @@ class LossSums:
         if self.by_group is None:
             return self.n_rows
         return np.bincount(self.by_group.fold, minlength=len(self.n_rows)).astype(np.int64)
+
+    @property
+    def effective_rows(self) -> float:
+        """The number of equally weighted rows whose mean is as precise: (Σw)² / Σw² (Kish 1965)."""
+        return effective_size(self.products[:, 0, 0].sum(), self.squared_weights.sum())
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -177,6 +188,11 @@ class LossSums:
         return float(spread @ weight / weight.sum())
 
 
+def effective_size(total: float, squared: float) -> float:
+    """Return the effective number of rows from the sum of their weights and of the squared weights."""
+    return float(total) ** 2 / float(squared) if squared > 0 else 0.0
+
+
 def error_of(sums: LossSums) -> Estimate:
     """Return the mean loss (error rate or mean squared error) and its standard error."""
     direction = np.zeros(len(sums.mean))
@@ -186,8 +202,8 @@ def error_of(sums: LossSums) -> Estimate:
 
 def score_of(sums: LossSums) -> tuple[float, NDArray[np.float64]]:
     """Return accuracy or R² of all rows together, and the direction c of its linearization."""
-    together = LossSums(sums.n_rows.sum(keepdims=True), sums.products.sum(axis=0, keepdims=True))
-    score, mean = float(together.scores[0]), sums.mean
+    whole = (each.sum(axis=0, keepdims=True) for each in (sums.n_rows, sums.products, sums.squared_weights))
+    score, mean = float(LossSums(*whole).scores[0]), sums.mean
     if len(mean) == 2:
         return score, np.array([0.0, -1.0])
     centre, ratio = mean[2], 1.0 - score
@@ -240,7 +256,7 @@ def interval_about(
     value: float, error: float, rows: LossSums, level: float, of: Kind = "score"
 ) -> tuple[float, float]:
     """Return Wilson's interval for a rate, else a normal interval; R² is corrected for n - 1 rows."""
-    z, n = quantile_of(level), int(rows.n_units.sum())
+    z, n = quantile_of(level), rows.n_units.sum() * rows.effective_rows / max(rows.n_rows.sum(), 1)
     if of == "rate" or (of == "score" and rows.products.shape[1] == 2):
         return _wilson(value, error, n, z)
     middle = value + (1 - value) / n if of == "score" else value
@@ -298,18 +314,18 @@ def _exact_sums(fold: NDArray[Any], amount: NDArray[np.float64], n_folds: int) -
 
 
 def _standard_error(variance: float, rows: LossSums) -> float:
-    n = int(rows.n_rows.sum())
+    n = rows.effective_rows
     return math.sqrt(variance / n) if n else math.nan
 
 
-def _wilson(rate: float, error: float, n_rows: int, z: float) -> tuple[float, float]:
+def _wilson(rate: float, error: float, n_rows: float, z: float) -> tuple[float, float]:
     """Return Wilson's interval, which has a positive width even if the rate is 0 or 1.
 
     The sample size is the number of independent rows that would give this standard error.
     """
     if not math.isfinite(rate):
         return math.nan, math.nan
-    n = rate * (1 - rate) / error**2 if error > 0 else float(n_rows)
+    n = rate * (1 - rate) / error**2 if error > 0 else n_rows
     middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
     reach = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return max(0.0, middle - reach), min(1.0, middle + reach)

@@ -30,7 +30,7 @@ from crosscut.forest.forest import Forest
 from crosscut.statistics.conformal import class_sets, intervals
 from crosscut.statistics.intervals import LossSums, interval_about, value_of
 from crosscut.statistics.measures import kind_of, row_losses
-from crosscut.statistics.validation import Validation
+from crosscut.statistics.validation import TreeValidation, Validation
 from crosscut.tasks import Tasks
 from crosscut.training.parameters import chooses, limits_of, objective_of
 from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
@@ -58,7 +58,7 @@ def nested_interval(
     chosen.interval(level, "rows", measure)  # raises for invalid measures
     partitions, of = _partitions(model.fit_), kind_of(measure)
     losses = [nested_losses(model, data, fold, measure) for fold in partitions]
-    y, weight = data.target.values, data.target.weights
+    y, weight = data.target.values, data.sample_weight
     target = y - y.mean() if of == "score" and data.classes is None else None
     loss = np.mean([one.loss for one in losses], axis=0)
     rows = LossSums.of(loss, target, weight, np.zeros(len(loss), np.int64), 1, groups=chosen.groups)
@@ -72,7 +72,7 @@ def nested_interval(
         corrections.extend((1 - 1 / len(change)) * d * (d + 2 * (others - sums / total)))
     correction = np.mean(corrections) + np.std(corrections, ddof=1) / len(corrections) ** 0.5
     by_choice = value - value_of(chosen.sums_by_row(_losses(chosen, measure), target), of)[0]
-    variance = rows.variance(direction) / len(loss)
+    variance = rows.variance(direction) / rows.effective_rows
     error = float(variance + max(correction, 0.0) + by_choice**2) ** 0.5
     return interval_about(value, error, rows, level, of)
 
@@ -140,7 +140,7 @@ def nested_losses(
     losses, loss = _losses(cv, measure), np.empty(data.n_rows)
     single = slice(0, int(cv.row_start[n_folds]))
     loss[cv.rows[single]] = losses[single]
-    weight = np.ones(data.n_rows) if data.target.weights is None else data.target.weights
+    weight = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
     # a tree that leaves out folds i and j evaluates the rows of i without j, and the rows of j without i
     task = np.repeat(np.arange(len(evaluated)), np.diff(cv.row_start))
     pairs = np.array([out if len(out) == 2 else (-1, -1) for out in evaluated])[task]
@@ -177,7 +177,8 @@ def _partitions(fit: Fit) -> list[NDArray[np.int64]]:
     """Return the fold of each row, once for each repetition that holds out all rows."""
     cv = fit.validated("cv_interval()")
     n_rows, trained = len(cv.y), fit.grown.packed.n_rows[fit.grown.packed.node_start[:-1]]
-    counted = np.ones(n_rows, bool) if cv.weights is None else cv.weights > 0
+    weights = cv.training_weights if isinstance(cv, TreeValidation) else cv.weights
+    counted = np.ones(n_rows, bool) if weights is None else weights > 0
     partitions = [np.full(n_rows, -1)]
     for model in range(1, len(cv.row_start) - 1):
         test = cv.rows[cv.row_start[model] : cv.row_start[model + 1]]
