@@ -47,3 +47,11 @@ def test_a_second_file_with_other_columns(tmp_path):
     assert "b.csv" in refused(call("cv", CHURN, "-t", "churned", "--test", test), UNREADABLE)
     test.write_text("churned,age\nyes,3\nno,4\n")
     assert "needs the column" in refused(call("cv", CHURN, "-t", "churned", "--test", test), UNSUITABLE)
+
+
+def test_labels_that_training_rows_lack_are_refused(tmp_path):
+    test = tmp_path / "b.csv"
+    test.write_text(CHURN.read_text().replace(",yes", ",maybe").replace(",no", ",never"))
+    message = refused(call("cv", CHURN, "-t", "churned", "--test", test), UNSUITABLE)
+    for part in ("b.csv", "'churned'", "maybe, never", "the classes are no, yes"):
+        assert part in " ".join(message.split())

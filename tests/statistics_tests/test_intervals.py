@@ -247,4 +247,6 @@ def test_rows_without_weight_add_no_precision(learner):
     assert a.cv_score_ == pytest.approx(b.cv_score_)
     assert a.cv_standard_error_ == pytest.approx(b.cv_standard_error_)
     for name in ("cv_error", "standard_error", "paired_error"):
-        np.testing.assert_allclose(getattr(a.pruning_table_, name), getattr(b.pruning_table_, name), atol=1e-9)
+        np.testing.assert_allclose(
+            getattr(a.pruning_table_, name), getattr(b.pruning_table_, name), atol=1e-9
+        )

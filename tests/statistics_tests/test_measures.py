@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
@@ -63,28 +64,53 @@ def test_losses_of_numbers_are_scikit_learns():
     assert model.cv_interval(measure="r2") == model.cv_interval()
 
 
-def delong(y, score):
-    """Area under the ROC curve and its variance, pair by pair (DeLong, DeLong and Clarke-Pearson 1988)."""
+def placements(y, score):
+    """Area under the ROC curve, and the placements of the positive and the negative rows, pair by pair."""
     a, b = score[y == 1], score[y == 0]
     pairs = (a[:, None] > b) + 0.5 * (a[:, None] == b)
-    return pairs.mean(), pairs.mean(axis=1).var(ddof=1) / len(a) + pairs.mean(axis=0).var(ddof=1) / len(b)
+    return pairs.mean(), pairs.mean(axis=1), pairs.mean(axis=0)
 
 
-def test_area_under_the_curve_has_delongs_variance():
+@pytest.mark.parametrize("n_folds", [1, 4])
+def test_area_under_the_curve_has_delongs_variance(n_folds):
     X, y = load_breast_cancer(return_X_y=True)
-    model = TreeClassifier(cv=4, max_depth=3, random_state=0, scoring="roc_auc").fit(X, y)
+    cv = 4 if n_folds == 4 else [(np.arange(300), np.arange(300, 569))]
+    model = TreeClassifier(cv=cv, max_depth=3, random_state=0, scoring="roc_auc").fit(X, y)
     cv = model.fit_.validation
-    found = [
-        delong(y[cv.rows[begin:end]], cv.fold_values[begin:end, 1])
-        for begin, end in zip(cv.row_start[1:-1], cv.row_start[2:], strict=True)
-    ]
-    area, variance = np.transpose(found)
-    error = np.sqrt(variance.sum()) / 4  # folds are independent given their trees
-    assert model.cv_score_ == pytest.approx(area.mean())
+    areas, *sides = zip(
+        *(
+            placements(y[cv.rows[begin:end]], cv.fold_values[begin:end, 1])
+            for begin, end in zip(cv.row_start[1:-1], cv.row_start[2:], strict=True)
+        ),
+        strict=True,
+    )
+    variance = 0.0
+    for of_folds in sides:  # placements of all folds around their common mean, as folds may have few rows
+        every = np.concatenate(of_folds)
+        weight = np.concatenate([np.full(len(one), 1 / len(one) / n_folds) for one in of_folds])
+        variance += np.sum((weight * (every - every.mean())) ** 2) * len(every) / (len(every) - 1)
+    if n_folds == 1:  # DeLong, DeLong and Clarke-Pearson 1988
+        assert variance == pytest.approx(sum(one[0].var(ddof=1) / len(one[0]) for one in sides))
+    area, error = np.mean(areas), np.sqrt(variance)
+    assert model.cv_score_ == pytest.approx(area)
     assert model.cv_standard_error_ == pytest.approx(error, rel=1e-9)
-    assert model.cv_interval() == pytest.approx((area.mean() - Z * error, area.mean() + Z * error))
-    plain = TreeClassifier(cv=4, max_depth=3, random_state=0).fit(X, y)
+    reach = t.ppf(0.95, min(len(np.concatenate(side)) for side in sides) - 1) * error
+    assert model.cv_interval() == pytest.approx((area - reach, min(area + reach, 1)))
+    plain = TreeClassifier(cv=model.cv, max_depth=3, random_state=0).fit(X, y)
     assert plain.cv_interval(measure="auc") == pytest.approx(model.cv_interval())
+
+
+def test_intervals_stay_in_range():
+    X, y = load_breast_cancer(return_X_y=True)
+    few = np.r_[np.flatnonzero(y == 0)[:20], np.flatnonzero(y == 1)[:40]]
+    model = TreeClassifier(cv=5, max_depth=2, scoring="roc_auc").fit(X[few], y[few])
+    assert model.cv_interval(0.999)[1] == 1
+    assert model.cv_interval(0.9999, measure="brier")[0] == 0
+    scored = TreeClassifier(cv=5, max_depth=2, scoring="neg_brier_score").fit(X[few], y[few])
+    assert scored.cv_interval(0.9999)[1] == 0
+    assert model.cv_interval(0.9999, measure=np.array([[0, 3], [1, 0]]))[0] == 0
+    numbers = TreeRegressor(cv=5, max_depth=2).fit(X[few], y[few] + 0.01 * X[few, 0])
+    assert numbers.cv_interval(0.9999)[1] <= 1
 
 
 @pytest.mark.parametrize(

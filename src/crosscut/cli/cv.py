@@ -44,6 +44,13 @@ def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptio
     else:
         # this file may write the classes 1, 2 as 1.0, 2.0
         y = y.astype(classes.dtype) if classes.dtype.kind in "iu" and y.dtype.kind == "f" else y
+        unknown = sorted(set(map(str, np.unique(y).tolist())) - set(map(str, classes.tolist())))
+        if unknown:
+            raise Failure(
+                f"{file}: {target!r} has labels that are not among the classes of the training rows: "
+                f"{', '.join(unknown[:10])}; the classes are {', '.join(map(str, classes[:10]))}",
+                UNSUITABLE,
+            )
         loss, centred = np.asarray(predictions != y, dtype=np.float64), None
     sums = LossSums.of(loss, centred, None, np.zeros(len(y), np.int64), 1)
     error, score = error_of(sums), score_of(sums)[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.statistics.intervals import error_of, mean_of_folds, quantile_of
+from crosscut.statistics.intervals import error_of, mean_of_folds, quantile_of, student_quantile
 from crosscut.statistics.measures import row_losses
 
 if TYPE_CHECKING:
@@ -74,13 +74,11 @@ class Comparison:
         return self.difference - z * error, self.difference + z * error
 
     def _by_folds(self, level: float) -> tuple[float, float]:
-        from scipy.stats import t
-
         products, n_rows = self.by_fold.products, self.by_fold.n_rows
         nonempty = products[:, 0, 0] > 0
         means = products[nonempty, 0, 1] / products[nonempty, 0, 0]
         mean, error = mean_of_folds(means, n_rows[nonempty], int(self.by_row.n_rows.sum()))
-        half_width = float(t.ppf((1 + level) / 2, len(means) - 1)) * error
+        half_width = student_quantile(level, len(means) - 1) * error
         return mean - half_width, mean + half_width
 
     @property

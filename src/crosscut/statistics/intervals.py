@@ -259,8 +259,10 @@ def interval_about(
     z, n = quantile_of(level), rows.n_units.sum() * rows.effective_rows / max(rows.n_rows.sum(), 1)
     if of == "rate" or (of == "score" and rows.products.shape[1] == 2):
         return _wilson(value, error, n, z)
-    middle = value + (1 - value) / n if of == "score" else value
-    return middle - z * error, middle + z * error
+    if of == "loss":
+        return value - z * error, value + z * error
+    middle = value + (1 - value) / n
+    return middle - z * error, min(middle + z * error, 1.0)
 
 
 def mean_of_folds(scores: NDArray[np.float64], rows_by_fold: NDArray[np.int64], n_rows: int) -> Estimate:
@@ -293,6 +295,20 @@ def quantile_of(level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level!r}")
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def student_quantile(level: float, freedom: int) -> float:
+    """Return the half-width of an interval by Student's t in standard errors; NaN without a degree of freedom.
+
+    Examples
+    --------
+    >>> round(student_quantile(0.9, 4), 3)
+    2.132
+    """
+    from scipy.stats import t
+
+    quantile_of(level)  # raises for invalid levels
+    return float(t.ppf((1 + level) / 2, freedom)) if freedom > 0 else math.nan
 
 
 def _big_sums(number: NDArray[np.int64], amount: NDArray[Any], n: int) -> NDArray[Any]:

@@ -96,54 +96,61 @@ def row_losses(cv: Validation, measure: Scoring) -> NDArray[np.float64]:
     return losses
 
 
+def within_range(
+    measure: Scoring, classes: NDArray[Any] | None, interval: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the part of an interval of a mean loss that the loss can have."""
+    if callable(measure):
+        return interval
+    low, high = 0.0, math.inf
+    if not isinstance(measure, str):
+        low, high = float(np.min(measure)), float(np.max(measure))
+    elif classes is not None and measure != "log":
+        high = 2.0 if measure == "brier" and len(classes) > 2 else 1.0
+    return max(interval[0], low), min(interval[1], high)
+
+
 def fold_influence(cv: Validation, measure: Scoring) -> tuple[float, NDArray[np.float64]]:
     """Return the mean of the folds' measures, and the influence of each held-out row on it.
 
-    Influences have mean 0 in every fold. They are the deviations of the losses from their mean, or, for the
-    area under the ROC curve, of the placements, so that their variance is that of DeLong (1988).
+    Influences are deviations of losses from their mean or, for the area under the ROC curve, of placements
+    from the mean of their side. The means are those of all folds, because a fold may have a single row of a
+    class. With one fold, the variance of an area is that of DeLong (1988).
     """
-    of_fold = _auc if measure == "auc" else _mean
-    values = cv.fold_values if measure == "auc" else row_losses(cv, measure)
-    y, influence, measures = cv.y[cv.rows], np.zeros(len(cv.rows)), []
-    unit = cv.rows if cv.groups is None else cv.groups[cv.rows]
-    for begin, end in pairwise(cv.row_start[1:]):
-        if end > begin:
-            rows = slice(begin, end)
-            value, influence[rows] = of_fold(y[rows], values[rows], unit[rows])
-            influence[rows] *= len(cv.rows) / (end - begin)
-            measures.append(value)
-    return float(np.mean(measures)), influence / len(measures)
+    parts = [slice(begin, end) for begin, end in pairwise(cv.row_start[1:]) if end > begin]
+    if measure == "auc":
+        return _auc(cv, parts)
+    loss, weight = row_losses(cv, measure), np.zeros(len(cv.rows))
+    for part in parts:
+        weight[part] = len(weight) / len(parts) / (part.stop - part.start)
+    return float(np.mean([loss[part].mean() for part in parts])), weight * (loss - loss.mean())
 
 
-def _mean(
-    _y: NDArray[Any], loss: NDArray[np.float64], _unit: NDArray[np.int64]
-) -> tuple[float, NDArray[np.float64]]:
-    return float(loss.mean()), loss - loss.mean()
+def _auc(cv: Validation, parts: list[slice]) -> tuple[float, NDArray[np.float64]]:
+    """Return the folds' mean area under the ROC curve, each class against the others, and the influences.
 
-
-def _auc(
-    y: NDArray[Any], probability: NDArray[np.float64], unit: NDArray[np.int64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the area under the ROC curve, each class against the others, and the rows' influences.
-
-    The placement of a row is the fraction of rows of the other side that are ranked correctly against it;
-    ties count half. ``unit`` is the row or its group: variances are divided by the number of units minus 1.
+    The placement of a row is the fraction of rows of the other side in its fold that are ranked correctly
+    against it; ties count half. Variances are divided by the number of rows, or groups, minus 1.
     """
-    if np.bincount(y, minlength=probability.shape[1]).min() == 0:
-        return math.nan, np.full(len(y), np.nan)
+    y, probability = cv.y[cv.rows], cv.fold_values
+    unit, n_classes = cv.rows if cv.groups is None else cv.groups[cv.rows], probability.shape[1]
+    classes = range(1 if n_classes == 2 else 0, n_classes)
     areas, influence = [], np.zeros(len(y))
-    for k in range(1 if probability.shape[1] == 2 else 0, probability.shape[1]):
-        positive, negative = y == k, y != k
-        a, b = np.sort(probability[positive, k]), np.sort(probability[negative, k])
-        placed = np.empty(len(y))
-        placed[positive] = _fraction_below(b, probability[positive, k])
-        placed[negative] = 1.0 - _fraction_below(a, probability[negative, k])
-        areas.append(placed[positive].mean())
-        for side in (positive, negative):
-            n, n_units = int(np.count_nonzero(side)), len(np.unique(unit[side]))
-            factor = len(y) / n * math.sqrt(n_units / max(n_units - 1, 1))
-            influence[side] += (placed[side] - areas[-1]) * factor
-    return float(np.mean(areas)), influence / len(areas)
+    for k in classes:
+        placed, weight = np.empty(len(y)), np.empty(len(y))
+        for part in parts:
+            positive, score = y[part] == k, probability[part, k]
+            if positive.all() or not positive.any():
+                return math.nan, np.full(len(y), np.nan)
+            a, b = np.sort(score[positive]), np.sort(score[~positive])
+            placed[part] = np.where(positive, _fraction_below(b, score), 1.0 - _fraction_below(a, score))
+            weight[part] = len(y) / len(parts) / np.where(positive, len(a), len(b))
+            areas.append(placed[part][positive].mean())
+        for side in (y == k, y != k):
+            n_units = len(np.unique(unit[side]))
+            correction = math.sqrt(n_units / max(n_units - 1, 1)) / len(classes)
+            influence[side] += (placed[side] - placed[side].mean()) * weight[side] * correction
+    return float(np.mean(areas)), influence
 
 
 def _fraction_below(values: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,8 +22,9 @@ from crosscut.statistics.intervals import (
     interval_of,
     mean_of_folds,
     quantile_of,
+    student_quantile,
 )
-from crosscut.statistics.measures import SCORINGS, fold_influence, is_name, kind_of, row_losses
+from crosscut.statistics.measures import SCORINGS, fold_influence, is_name, kind_of, row_losses, within_range
 from crosscut.statistics.scores import scores_by_part
 from crosscut.statistics.selection import Selection
 
@@ -152,15 +153,25 @@ class Validation:
             losses = row_losses(self, measure)
             rows, folds = self.sums_by_row(losses), self.sums_by_fold(losses)
             correction = self.correction_of(measure) if method == "rows" else None
-            return interval_of(rows, folds, level, method, kind_of(measure), correction=correction)
+            ends = interval_of(rows, folds, level, method, kind_of(measure), correction=correction)
+            return within_range(measure, self.classes, ends)
         if method != "rows":
             raise ValueError(
                 f"method={method!r} needs a mean over rows or R², not a mean over folds; use method='rows'"
             )
         value, error = self._estimate if measure is None else self._by_folds("auc")
-        half_width = quantile_of(level) * error
-        most = np.inf if measure is None else 1.0
-        return value - half_width, min(value + half_width, most)
+        known = "auc" if measure is not None else self._known_scoring
+        if known != "auc":
+            half_width = quantile_of(level) * error
+            if known is None:
+                return value - half_width, value + half_width
+            low, high = within_range(known, self.classes, (-value - half_width, -value + half_width))
+            return -high, -low
+        y, units = self.y[self.rows], self.rows if self.groups is None else self.groups[self.rows]
+        assert self.classes is not None
+        rarest = min(len(np.unique(units[y == k])) for k in range(len(self.classes)))
+        half_width = student_quantile(level, rarest - 1) * error
+        return max(value - half_width, 0.0), min(value + half_width, 1.0)
 
     @cached_property
     def correction(self) -> Correction | None:
@@ -171,10 +182,15 @@ class Validation:
     def _estimate(self) -> Estimate:
         if self.chosen_scores is None:
             return estimate_of(self.row_sums, self.correction)
-        known = SCORINGS.get(self.scoring) if isinstance(self.scoring, str) else None
-        if known is not None:
-            return Estimate(float(np.mean(self.scores)), self._by_folds(known).standard_error)
+        if self._known_scoring is not None:
+            error = self._by_folds(self._known_scoring).standard_error
+            return Estimate(float(np.mean(self.scores)), error)
         return mean_of_folds(self.scores, self.rows_by_fold, int(self.row_sums.n_rows.sum()))
+
+    @property
+    def _known_scoring(self) -> str | None:
+        """The loss whose mean the scoring is except for the sign, or "auc"; None for other scorings."""
+        return SCORINGS.get(self.scoring) if isinstance(self.scoring, str) else None
 
     def _by_folds(self, measure: str) -> Estimate:
         """Return the mean of the folds' measures, and its standard error from the unweighted rows."""
