@@ -23,7 +23,7 @@ def test_differences_are_paired(table):
     assert found.difference == pytest.approx(difference.mean())
     assert found.standard_error == pytest.approx(difference.std() / np.sqrt(200))
     assert found.errors == pytest.approx([np.mean((y - model.cv_predictions_) ** 2) for model in (a, b)])
-    low, high = found.interval(0.95)
+    low, high = found.interval(0.95, "rows")
     assert (low + high) / 2 == pytest.approx(found.difference)
     assert (high - low) / 2 == pytest.approx(1.959964 * found.standard_error, rel=1e-6)
     within = np.mean([part.var(ddof=1) for part in difference.reshape(5, 40)])
@@ -39,6 +39,30 @@ def test_folds_are_students_corrected_for_shared_rows(table):
     low, high = compare(a, b).interval(0.9, "folds")
     factor = np.sqrt((1 / 5 + 1 / 4) / (1 / 5))
     assert high - low == pytest.approx((plain.high - plain.low) * factor)
+    assert compare(a, b).interval() == (low, high)
+
+
+def test_equal_learners_are_seldom_called_different():
+    called = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 10))
+        signal = sum(0.9 * (X[:, i] > 0) + 0.6 * X[:, i + 1] for i in (0, 5))
+        y = signal + rng.normal(size=300) > 0.9
+        settings = {"cv": 5, "random_state": seed, "min_samples_leaf": 5, "prune": "best"}
+        a, b = (TreeClassifier(**settings).fit(X[:, half], y) for half in (slice(0, 5), slice(5, 10)))
+        found = compare(a, b)
+        by_rows = found.interval(method="rows")
+        called.append((found.better is not None, not by_rows[0] <= 0 <= by_rows[1]))
+    by_folds, by_rows = np.mean(called, axis=0)
+    assert by_folds <= 0.12 < by_rows  # nominally 10%
+
+
+def test_one_fold_is_compared_by_its_rows(table):
+    X, y, _ = table
+    cv = [(np.arange(150), np.arange(150, 200))]
+    found = compare(*(TreeRegressor(cv=cv, max_depth=depth).fit(X, y) for depth in (1, 3)))
+    assert found.interval() == found.interval(method="rows")
 
 
 def test_weights_and_repeats(table):
@@ -74,7 +98,7 @@ def test_only_what_can_be_compared_is(table):
         compare(model, TreeClassifier(cv=5).fit(X, y > 0))
     with pytest.raises(ValueError, match="the same weights"):
         compare(TreeRegressor(cv=5).fit(X, y, w), TreeRegressor(cv=5).fit(X, y, w + 1))
-    with pytest.raises(ValueError, match="'rows', 'bayle' or 'folds'"):
+    with pytest.raises(ValueError, match="'folds', 'rows' or 'bayle'"):
         compare(model, model).interval(method="t")
     with pytest.raises(AttributeError, match="needs cross-validation"):
         compare(model, TreeRegressor(cv=None).fit(X, y))

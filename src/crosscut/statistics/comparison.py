@@ -49,28 +49,29 @@ class Comparison:
         """Standard error of the difference, from the rows."""
         return error_of(self.by_row).standard_error
 
-    def interval(self, level: float = 0.9, method: str = "rows") -> tuple[float, float]:
+    def interval(self, level: float = 0.9, method: str = "folds") -> tuple[float, float]:
         """Return an interval of the difference.
 
         Parameters
         ----------
         level : float
             Coverage, between 0 and 1.
-        method : {"rows", "bayle", "folds"}
-            "rows" and "bayle" use the variance of the rows' differences, over all rows or within the folds
-            (Bayle et al. 2020). "folds" uses Student's t and the variance of the folds' mean differences,
-            corrected for the training rows that folds share (Nadeau and Bengio 2003).
+        method : {"folds", "rows", "bayle"}
+            "folds" compares learners: it uses Student's t and the variance of the folds' mean differences,
+            corrected for the training rows that folds share (Nadeau and Bengio 2003). "rows" and "bayle"
+            compare the trees that were grown, by the variance of the rows' differences, over all rows or
+            within the folds (Bayle et al. 2020). With one fold, "folds" is the same as "rows".
         """
         z = quantile_of(level)
-        if method == "folds":
+        if method == "folds" and np.count_nonzero(self.by_fold.products[:, 0, 0]) > 1:
             return self._by_folds(level)
-        if method == "rows":
+        if method in {"rows", "folds"}:
             error = self.standard_error
         elif method == "bayle":
             variance = self.by_fold.variance(np.array([0.0, 1.0]), within=True)
             error = math.sqrt(variance / self.by_row.effective_rows)
         else:
-            raise ValueError(f"method must be 'rows', 'bayle' or 'folds', not {method!r}")
+            raise ValueError(f"method must be 'folds', 'rows' or 'bayle', not {method!r}")
         return self.difference - z * error, self.difference + z * error
 
     def _by_folds(self, level: float) -> tuple[float, float]:
@@ -83,7 +84,7 @@ class Comparison:
 
     @property
     def better(self) -> int | None:
-        """Index of the model that is significantly better (90% interval), 0 or 1; None if neither is."""
+        """Index of the significantly better model, 0 or 1, by the default interval; None if neither is."""
         low, high = self.interval()
         return None if low <= 0 <= high else int(low > 0)
 
@@ -102,7 +103,8 @@ class Comparison:
                 f"The {self.measure} of {names[0]}, {first:.4g}, is {abs(self.difference):.3g} {word} "
                 f"than that of {names[1]}, {second:.4g}"
             )
-        interval = f"the 90% interval of the difference is {low:.3g} to {high:.3g}"
+        of_trees = "of these trees, {:.3g} to {:.3g}".format(*self.interval(method="rows"))
+        interval = f"the 90% interval of the difference is {low:.3g} to {high:.3g} ({of_trees})"
         if self.better is None:
             return f"{sentence}; {interval}, so the difference is not significant."
         return f"{sentence}; {interval}, so {names[self.better].removesuffix(' model')} is better."

@@ -298,7 +298,7 @@ def quantile_of(level: float) -> float:
 
 
 def student_quantile(level: float, freedom: int) -> float:
-    """Return the half-width of an interval by Student's t in standard errors; NaN without a degree of freedom.
+    """Return the half-width of an interval by Student's t in standard errors, or NaN without freedom.
 
     Examples
     --------
