@@ -36,5 +36,6 @@ from .tasks import Tasks as Tasks
 from .tasks.growth import Growth as Growth
 from .tasks.growth import Limits as Limits
 from .training.fit import Fit as Fit
+from .warning import CrosscutWarning as CrosscutWarning
 
 __version__: str

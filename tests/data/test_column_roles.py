@@ -40,11 +40,14 @@ def test_what_is_remarkable(values, what):
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [("customer_id", "identifier"), ("customerId", "identifier"), ("age", None)]
+    ("name", "what"),
+    [*((name, "identifier") for name in ("customer_id", "customerId", "rownames")), ("age", None)],
 )
-def test_numbers_are_keys_by_name(name, what):
-    found = findings(pa.table({name: list(range(1, N + 1))}), Y, classes=True)
-    assert [finding.what for finding in found] == ([] if what is None else [what])
+def test_numbers_are_keys_by_name_or_in_the_order_of_rows(name, what):
+    numbers = np.arange(1, N + 1)
+    for values, kind in ((numbers[::-1], what), (numbers, "identifier")):
+        found = findings(pa.table({name: values}), Y, classes=True)
+        assert [finding.what for finding in found] == ([] if kind is None else [kind])
 
 
 def test_leaks_of_numbers():

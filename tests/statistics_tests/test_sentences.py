@@ -26,7 +26,7 @@ def test_noise_is_no_better_than_the_baseline():
     sentences = " ".join(sentence for _, sentence in result["trust"])
     assert "no better than always predicting “a”" in sentences
     assert "only 100 rows" in sentences
-    assert "of every 100 “b” rows" in sentences
+    assert "less than half of the rows of “b”" in sentences
 
 
 def test_mean_error_of_numbers():
@@ -45,3 +45,13 @@ def test_weights_count_in_the_baseline():
     result = performance(model.fit_.validation)
     assert result["usual"] == "1"
     assert result["baseline"] == pytest.approx(0.75)
+
+
+def test_classes_that_are_missed_are_named_however_rare():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 3)), np.repeat(["common", "rare", "rarer"], [985, 10, 5])
+    model = TreeClassifier(cv=5, random_state=0, prune="best").fit(X, y)
+    (sentence,) = [text for sign, text in performance(model.fit_.validation)["trust"] if "half" in text]
+    assert "“rare” (0%, with only 10 rows)" in sentence
+    assert "“rarer” (0%, with only 5 rows)" in sentence
+    assert "Class weights" in sentence

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import KFold
 
-from crosscut import RuleClassifier, TreeClassifier, TreeRegressor
+from crosscut import CrosscutWarning, RuleClassifier, TreeClassifier, TreeRegressor
 
 N = 12
 X = np.zeros((N, 1))
@@ -52,7 +52,7 @@ def test_a_class_that_a_fold_lacks_is_a_warning_that_names_both(fit):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = fit(CLASSES)
-    (warning,) = (warning for warning in said if warning.category is UserWarning)
+    (warning,) = (warning for warning in said if warning.category is CrosscutWarning)
     assert str(warning.message) == (
         "the model of fold 1 trains on no row of class a, so it never predicts it (2 more lack a class); "
         "use stratified folds and two or more rows of each class"
@@ -69,6 +69,7 @@ def test_a_fold_of_one_value_scores_1_if_it_is_predicted_and_else_0(fit):
 def test_folds_of_an_integer_are_only_checked_where_they_can_lack_a_class(cv):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "class b has 2 rows, fewer than the 3 folds")
         TreeClassifier(cv=cv).fit(X, ["a"] * 10 + ["b"] * 2)
         TreeClassifier(cv=cv).fit(X, ["a"] * 10 + ["b"] * 2, sample_weight=[2.0] * 12)
     with pytest.warns(UserWarning, match="no row of class b"):

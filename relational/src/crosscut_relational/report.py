@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.forest.export.layout import Box
-from crosscut.forest.export.text import counted, number
+from crosscut.forest.export.text import counted, number, percent
 from crosscut.report.charts import bar_chart
 from crosscut.report.drawing import MAX_LEAVES, class_colours, svg_of
 from crosscut.report.page import first_lines, write_page
@@ -93,7 +93,7 @@ def _drawn(fit: Fit, nodes: dict[str, Any]) -> str | None:
             code = list(tree.classes).index(predicted)
             total = sum(counts) or 1.0
             drawn = Box(term_text(predicted), rows=counted(round(total), "example"), branch=branch)
-            drawn.majority = f"{counts[code] / total:.0%} {drawn.label}"
+            drawn.majority = f"{percent(counts[code] / total)} {drawn.label}"
             drawn.bar = [(colours[c], counts[c] / total) for c in np.argsort(colours, kind="stable")]
             drawn.colour = colours[code]
         else:

@@ -10,7 +10,7 @@ from rich.tree import Tree as Branches
 
 from crosscut.cli.terminal import plain
 from crosscut.data.visible import short
-from crosscut.forest.export.text import branch_label, counted, duration, number, outcome_label
+from crosscut.forest.export.text import branch_label, counted, duration, number, outcome_label, percent
 from crosscut.forest.tree import shares
 from crosscut.statistics.sentences import (
     BEST_OF_SEVERAL,
@@ -93,6 +93,9 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
         f"\n[bold]{error_line(cv)}[/] "
         f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
+    for sign, sentence in summary["answer"]["trust"]:
+        if sign == "careful":
+            console.print(f"[bold]![/] {plain(sentence)}")
     _print_pruning(console, summary["pruning"])
     if summary["kind"] == "classification":
         _print_confusion(console, summary)
@@ -117,7 +120,7 @@ def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_
     fraction = None if classes is None else shares(tree)
 
     def outcome_text(node: int) -> str:
-        percentage = "" if fraction is None else f", {fraction[node]:.0%}"
+        percentage = "" if fraction is None else f", {percent(fraction[node])}"
         outcome = plain(outcome_label(tree, node, classes))
         return f"[bold cyan]{outcome}[/] [dim]({counted(tree.n_rows[node], 'row')}{percentage})[/]"
 
@@ -195,7 +198,7 @@ def _print_confusion(console: Console, summary: dict[str, Any]) -> None:
     table.pad_edge = True
     for k, (name, row) in enumerate(zip(classes, confusion["matrix"], strict=True)):
         cells = [f"[bold]{n:,}[/]" if j == k else f"{n:,}" for j, n in enumerate(row)]
-        table.add_row(plain(short(name)), *cells, f"{confusion['recall'][k]:.0%}")
+        table.add_row(plain(short(name)), *cells, percent(confusion["recall"][k]))
     console.print(table)
 
 

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crosscut.data.column_types import kind_of_values
+from crosscut.data.columns import ROW_NUMBERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_ROWS = 20  # with fewer rows, all values may differ by chance
-NEARLY_ALL = 0.9  # distinct values per row of an identifier
+NEARLY_ALL = 0.5  # distinct values per row of an identifier
 MANY_WORDS = 4  # per value on average, in free text
 MANY_CATEGORIES = 50
 LEAKS = 0.999  # fraction of the target that one column determines
-_KEY = re.compile(r"(^|[\W_])(id|key|uuid|guid|index|idx|row|nr|no|number)$|[a-z]I[dD]$|^c1$", re.IGNORECASE)
 
 
 class Finding(NamedTuple):
@@ -63,9 +63,10 @@ def _role(name: str, column: pa.ChunkedArray) -> Finding | None:
             return Finding(name, "identifier", f"has {n:,} different values in {rows:,} rows")
         if n > MANY_CATEGORIES:
             return Finding(name, "many categories", f"has {n:,} categories in {rows:,} rows")
-    elif pa.types.is_integer(column.type) and n == len(column) >= FEWEST_ROWS and _KEY.search(name):
+    elif pa.types.is_integer(column.type) and n == len(column) >= FEWEST_ROWS:
         span = pc.min_max(column).as_py()
-        if span["max"] - span["min"] < 2 * n:
+        in_order = column[-1].as_py() - column[0].as_py() == n - 1 == span["max"] - span["min"]
+        if in_order or (re.search(ROW_NUMBERS, name) and span["max"] - span["min"] < 2 * n):
             return Finding(name, "identifier", "numbers the rows")
     return None
 

@@ -63,6 +63,11 @@ def last_moment(cut: float) -> dt.datetime:
 
 Kind = Literal["numeric", "boolean", "date", "nominal"]
 
+# names of columns that number the rows, and of columns that hold times
+_KEY_WORDS = "id|key|uuid|guid|index|idx|row|nr|no|number"
+ROW_NUMBERS = rf"(?i:(^|[\W_])({_KEY_WORDS})$|^c1$|^row ?names?$|^unnamed: ?\d+$)|[a-z]I[dD]$"
+TIMES = r"(?i:(^|[\W_])(date|time|timestamp|year|quarter|month|week|day)([\W_]|$))"
+
 _MISSING = {"NoneType", "NAType", "NaTType"}  # names of types, because pandas may not be installed
 
 

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from crosscut.tasks.growth import CRITERIA as GROWN
 from crosscut.tasks.growth import Growth, Limits
 from crosscut.training.parameters import check_parameters
+from crosscut.warning import CrosscutWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from crosscut.typing import ClassWeight
 
 
-class DelegationWarning(UserWarning):
+class DelegationWarning(CrosscutWarning):
     """The call was delegated to scikit-learn, which fits one tree at a time; the message names the reason."""
 
 

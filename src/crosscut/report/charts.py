@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from crosscut.forest.export.text import counted, number
+from crosscut.forest.export.text import counted, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -197,9 +197,8 @@ def calibration_chart(bins: Sequence[dict[str, float]]) -> str:
     chart.line([(each["probability"], each["accuracy"]) for each in bins])
     most = max(each["rows"] for each in bins)
     for each in bins:
-        label = (
-            f"{each['rows']:,} rows: probability {each['probability']:.0%}, accuracy {each['accuracy']:.0%}"
-        )
+        probability, accuracy = percent(each["probability"]), percent(each["accuracy"])
+        label = f"{each['rows']:,} rows: probability {probability}, accuracy {accuracy}"
         chart.dot(each["probability"], each["accuracy"], label, 3 + 7 * math.sqrt(each["rows"] / most))
     return chart.svg()
 

@@ -53,7 +53,7 @@ def summarize(model: Fitted | Fit, *, target: str | None = None) -> dict[str, An
     fit = fit_of(model)
     tree = fit.final
     summary = about(fit, target)
-    summary["data"] = _data(fit)
+    summary["data"], summary["notes"] = _data(fit), list(fit.notes)
     summary["tree"] = {"leaves": tree.n_leaves, "depth": tree.max_depth, "nodes": len(tree)}
     if fit.validation is None:
         return summary

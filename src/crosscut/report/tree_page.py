@@ -9,7 +9,7 @@ import numpy as np
 
 from crosscut.forest.export.layout import TreeBoxes
 from crosscut.forest.export.notebook import STYLE
-from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, walk
+from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, percent, walk
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import proportions
@@ -263,6 +263,6 @@ def _held_out(fit: Fit, forest: Forest, x: NDArray[np.float32]) -> Callable[[int
             return ""
         if cv.classes is None:
             return f"mean absolute error {number(total / n, 3)} when held out"
-        return f"{1 - total / n:.0%} predicted correctly when held out"
+        return f"{percent(1 - total / n)} predicted correctly when held out"
 
     return held

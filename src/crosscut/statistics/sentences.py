@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from crosscut.forest.export.text import counted, duration, number
+from crosscut.forest.export.text import counted, duration, number, percent
 from crosscut.forest.pruning_table import COLUMNS
 from crosscut.statistics.intervals import estimate_of, interval_of
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 MOST = 0.8  # a split is stable if at least this fraction of the folds has it
 SHARED = 1.1  # report the speedup from this ratio on
 LEVEL = 0.9  # of confidence intervals, prediction sets and prediction intervals
-RARE = 0.02  # classes with a smaller fraction of the rows get no warning
 WIDE = 0.1  # wider intervals get a warning
 WEAK = 0.3  # a lower R² gets a warning
+MOST_NAMED = 5  # classes with a low recall
 FEW = 30  # classes with fewer rows are marked as small
 
 # glossary of the report
@@ -169,20 +169,25 @@ def _of_classes(cv: Validation, score: float, low: float, high: float, row: str)
 
 
 def _missed(cv: Validation, row: str) -> list[tuple[str, str]]:
-    """Return a warning if classes have a low recall; it names the class with the lowest."""
+    """Return a warning that names the classes with a recall below one half, however rare, and the remedy."""
     assert cv.classes is not None
     matrix = cv.confusion
     rows = matrix.sum(axis=1)
     recalls = np.diag(matrix) / np.maximum(rows, 1)
-    poor = np.flatnonzero((recalls < 0.5) & (rows > RARE * rows.sum()) & (rows >= 2))
+    poor = np.flatnonzero((recalls < 0.5) & (rows > 0))
     if not len(poor):
         return []
-    worst = int(poor[recalls[poor].argmin()])
-    name, few = cv.classes[worst], f" (there are only {rows[worst]})" if rows[worst] < FEW else ""
-    sentence = f"Finds only {100 * recalls[worst]:.0f} of every 100 “{name}” {row}s{few}."
-    if len(poor) > 1:
-        sentence += f" Misses most of {counted(len(poor) - 1, 'other class', 'other classes')}."
-    return [("careful", sentence)]
+    poor = poor[np.argsort(recalls[poor], kind="stable")]
+
+    def of_class(k: int) -> str:
+        few = f", with only {counted(int(rows[k]), row)}" if rows[k] < FEW else ""
+        return f"“{cv.classes[k]}” ({percent(recalls[k])}{few})"  # type: ignore[index]
+
+    named = ", ".join(of_class(k) for k in poor[:MOST_NAMED].tolist())
+    if len(poor) > MOST_NAMED:
+        named += f" and {counted(len(poor) - MOST_NAMED, 'other class', 'other classes')}"
+    found = f"Finds less than half of the {row}s of {named}."
+    return [("careful", f"{found} Class weights (such as balanced) find more, with more false alarms.")]
 
 
 def _of_numbers(cv: Validation, score: float, low: float, high: float, row: str) -> dict[str, Any]:
@@ -194,7 +199,8 @@ def _of_numbers(cv: Validation, score: float, low: float, high: float, row: str)
     )
     trust = []
     if low > 0:
-        sentence = f"Explains {score:.0%} of the variance ({LEVEL:.0%} interval: {low:.0%} to {high:.0%})."
+        interval = f"{LEVEL:.0%} interval: {percent(low)} to {percent(high)}"
+        sentence = f"Explains {percent(score)} of the variance ({interval})."
         trust.append(("good" if score > WEAK else "careful", sentence))
     else:
         trust.append(("careful", f"Possibly no better than always predicting the mean, {number(mean)}."))

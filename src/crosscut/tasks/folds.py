@@ -12,6 +12,7 @@ from crosscut import _core
 from crosscut.data.target import coded_classes
 from crosscut.data.threads import n_threads
 from crosscut.tasks.masks import BLOCK, row_numbers
+from crosscut.warning import CrosscutWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,7 +58,7 @@ def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed
         warnings.warn(
             f"The least populated class in y has only {min(counts)} rows, fewer than the {n_folds} folds "
             "of cv: some folds lack it",
-            UserWarning,
+            CrosscutWarning,
             stacklevel=3,
         )
     return folds
@@ -105,7 +106,7 @@ def folds_that_fit(
         warnings.warn(
             f"cv={n_folds} folds exceed the {most} rows{'' if codes is None else ' of the largest class'}; "
             + (f"using {fitting} folds" if fitting > 1 else "no cross-validation is done"),
-            UserWarning,
+            CrosscutWarning,
             stacklevel=5,
         )
     if fitting < 2:
@@ -168,7 +169,7 @@ def warn_groups(groups: ColumnLike, n_folds: int) -> None:
         warnings.warn(
             f"The groups parameter is ignored by cv={n_folds}; "
             f"use cv=GroupKFold({n_folds}) to keep groups together",
-            UserWarning,
+            CrosscutWarning,
             stacklevel=3,
         )
 
@@ -243,7 +244,7 @@ def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[A
         warnings.warn(
             f"the model of fold {fold} trains on no row of class {classes[c]}, so it never predicts it{more}"
             "; use stratified folds and two or more rows of each class",
-            UserWarning,
+            CrosscutWarning,
             stacklevel=3,
         )
 

@@ -59,6 +59,8 @@ class Fit:
         The table from which ``alpha`` was chosen (``prune="best"`` or ``"1se"``).
     n_missing : int64 array or None
         Number of missing values in each column.
+    notes : tuple of str
+        Warnings about rows and columns that make the results less reliable.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Fit:
     alpha: float = 0.0
     chosen_by: PruningTable | None = None
     n_missing: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: Estimator, data: TrainingSet | StreamedSet, *, forest: Any, **known: Any) -> Self:

@@ -23,11 +23,13 @@ from crosscut.statistics.validation import TreeValidation
 from crosscut.tasks import Tasks
 from crosscut.tasks.folds import trained_classes
 from crosscut.training.fit import Fit
+from crosscut.training.guards import guard
 from crosscut.training.parameters import (
     check_parameters,
     chooses,
     cost_matrix,
     growth_of,
+    is_integer,
     limits_of,
     measure_of,
     objective_of,
@@ -136,7 +138,9 @@ def train(
         return _train_streamed(model, X, y, sample_weight, groups)
     data = TrainingSet.read(model, X, y, sample_weight)
     tasks = tasks_of(model, data, groups)
-    return _pruned_fit(model, data, tasks, grow_trees(model, data, tasks))
+    fit = _pruned_fit(model, data, tasks, grow_trees(model, data, tasks))
+    notes = guard(data, fit.validation, plain_folds=is_integer(model.cv, 2))
+    return replace(fit, notes=notes) if notes else fit
 
 
 def _pruned_fit(model: TreeEstimator, data: TrainingSet, tasks: Tasks, grown: Forest) -> Fit:
@@ -181,6 +185,7 @@ def train_together(
                 if hasattr(first, name):
                     setattr(model, name, getattr(first, name))
             model.fit_ = _pruned_fit(model, data, tasks, forest)
+    guard(data, first.fit_.validation, plain_folds=is_integer(first.cv, 2))
 
 
 def _train_streamed(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut.engines.progress import each_part
+from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.bindings import Bindings
 from crosscut_relational.database.join_order import joined_cheaply
 from crosscut_relational.database.problems import report, unknown
@@ -270,7 +271,7 @@ class Derivation:
             warnings.warn(
                 f"background clause '{clause}' ({clause.place}): some arithmetic has no value, "
                 "such as a division by zero; the clause fails for these values",
-                UserWarning,
+                CrosscutWarning,
                 stacklevel=2,
             )
         return bindings.project(conjunction.head)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.attribute_values import AttributeValues
 from crosscut_relational.language.attributes import Attribute, Step
 from crosscut_relational.language.bias import BiasError
@@ -62,7 +63,7 @@ class SchemaAttributes:
             warnings.warn(
                 f"max_aggregates={limit} keeps {limit} of {n:,} summaries of linked rows; a larger number "
                 "takes longer and may give better models",
-                UserWarning,
+                CrosscutWarning,
                 stacklevel=5,
             )
         return [each for path, of_path in enumerate(aggregates) for each in of_path[: counts[path]]]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crosscut.data.databases import MIXED, opened, quoted, read_tables
 from crosscut.data.files import DATABASES, ending_of, read_file, reading_of
 from crosscut.engines.progress import each_part
+from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class StoredTables:
         if hidden:
             warnings.warn(
                 f"left out views that may reveal the target {target}: {', '.join(hidden)}",
-                UserWarning,
+                CrosscutWarning,
                 stacklevel=3,
             )
         tables = {name: table for name, table in self.tables.items() if name not in hidden}
@@ -177,7 +178,7 @@ def read_sqlite(path: str | os.PathLike[str]) -> StoredTables:
     tables = read_tables(Path(path), each_part)
     for name, table in tables.items():
         if MIXED in (how := reading_of(table) or ""):
-            warnings.warn(f"{name} is read as: {how}", UserWarning, stacklevel=3)
+            warnings.warn(f"{name} is read as: {how}", CrosscutWarning, stacklevel=3)
     return StoredTables(tables, primary, foreign, views)
 
 

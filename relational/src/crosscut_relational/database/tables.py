@@ -13,6 +13,7 @@ import numpy as np
 
 from crosscut.data.columns import moment_of
 from crosscut.engines.progress import each_part, watching_part
+from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
 from crosscut_relational.database.relation import Relation, distinct_facts
 from crosscut_relational.database.target import class_codes
@@ -126,7 +127,7 @@ def _columns(table: str, frame: Any) -> dict[str, _Values]:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, UserWarning, stacklevel=6)
+    warnings.warn(text, CrosscutWarning, stacklevel=6)
 
 
 def _values(name: str, values: list[Any], *, categorical: bool) -> _Values:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut.forest.export.text import branch_label, counted, outcome_label
+from crosscut.forest.export.text import branch_label, counted, outcome_label, percent
 from crosscut.forest.tree import decisions, proportions
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class TreeBoxes:
                 box.bar = [(0, (float(tree.value[node, 0]) - self.lowest) / self.span)]
         elif colours is not None:
             code = int(self.decided[node])
-            box.majority = f"{self.fraction[node, code]:.0%} {outcome}"
+            box.majority = f"{percent(self.fraction[node, code])} {outcome}"
             box.bar = [
                 (colours[c], float(self.fraction[node, c])) for c in np.argsort(colours, kind="stable")
             ]

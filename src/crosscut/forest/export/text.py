@@ -250,6 +250,21 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def percent(fraction: float) -> str:
+    """Return a fraction in percent; 0% and 100% are exact.
+
+    Examples
+    --------
+    >>> percent(0.42), percent(0.998), percent(0.99999), percent(1.0)
+    ('42%', '99.8%', '>99.9%', '100%')
+    """
+    if 0.005 <= fraction < 0.995 or fraction in {0.0, 1.0} or not 0 < fraction < 1:
+        return f"{fraction:.0%}"
+    if 0.0005 <= fraction < 0.9995:
+        return f"{fraction:.1%}"
+    return "<0.1%" if fraction < 0.5 else ">99.9%"
+
+
 def counted(n: int, what: str, several: str = "") -> str:
     """Return a count with its noun in the singular or plural.
 

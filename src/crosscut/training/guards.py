@@ -1,0 +1,140 @@
+"""Warnings about training rows for which cross-validation reports misleading numbers.
+
+A held-out row is like a new row only if the training rows do not contain its copy or its neighbours in time,
+and if its columns say something about other rows, unlike a row number or a name. The checks look at ranks and
+counts of distinct values, so they cost little beside growing a tree.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crosscut.data.columns import ROW_NUMBERS, TIMES
+from crosscut.forest.export.text import counted
+from crosscut.statistics.scores import accuracy, r_squared
+from crosscut.warning import CrosscutWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from crosscut.statistics.validation import Validation
+    from crosscut.training.training_set import TrainingSet
+
+LEAST_ROWS = 20  # in fewer rows all values may differ by chance
+LEAST_COPIES = 0.01  # fraction of the rows
+MOST_ROWS = 200_000  # of more rows, copies are not counted
+LEAVE_OUT = "leave it out"
+
+
+def guard(data: TrainingSet, cv: Validation | None, *, plain_folds: bool) -> tuple[str, ...]:
+    """Warn about rows and columns that make the numbers of a fit misleading, and return the warnings.
+
+    ``plain_folds`` says that the user has chosen a number of folds, not how to split.
+    """
+    notes = [*_identifiers(data), *_row_numbers(data)]
+    if cv is not None and plain_folds:
+        notes += [*_rare_classes(data, cv), *_times(data), *_copies(data, cv)]
+    for note in notes:
+        warnings.warn(note, CrosscutWarning, stacklevel=4)
+    return tuple(notes)
+
+
+def _identifiers(data: TrainingSet) -> Iterator[str]:
+    for f in np.flatnonzero(data.table.n_values > max(data.n_rows / 2, LEAST_ROWS)).tolist():
+        if data.schema.kinds[f] == "nominal":
+            yield (
+                f"column {data.schema.names[f]!r} has {len(data.schema.categories[f]):,} categories in "
+                f"{data.n_rows:,} rows, so it nearly identifies rows and fits by chance; {LEAVE_OUT}"
+            )
+
+
+def _row_numbers(data: TrainingSet) -> Iterator[str]:
+    n, matrix = data.n_rows, data.matrix
+    if n < LEAST_ROWS or data.table.n_columns == 1:
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        span = matrix[-1].astype(np.float64) - matrix[0]
+    for f in range(data.table.n_columns):
+        if data.schema.kinds[f] != "numeric":
+            continue
+        name, numbers = data.schema.names[f], False
+        if span[f] == n - 1:
+            numbers = bool(np.all(np.diff(matrix[:, f].astype(np.float64)) == 1))
+        if not numbers and data.schema.named and re.search(ROW_NUMBERS, name):
+            numbers = int(data.table.n_values[f]) == n
+        if numbers:
+            yield f"column {name!r} numbers the rows, which says nothing about new rows; {LEAVE_OUT}"
+
+
+def _rare_classes(data: TrainingSet, cv: Validation) -> Iterator[str]:
+    if data.classes is None:
+        return
+    n_folds, counts = len(cv.row_start) - 2, np.bincount(data.target.values, minlength=len(data.classes))
+    for k in np.flatnonzero((counts > 1) & (counts < n_folds)).tolist():
+        few = f"{counted(counts[k], 'row')}, fewer than the {n_folds} folds"
+        yield f"class {data.classes[k]!s} has {few}, so its recall is uncertain"
+
+
+def _times(data: TrainingSet) -> Iterator[str]:
+    dates = [f for f, kind in enumerate(data.schema.kinds) if kind == "date"]
+    named = range(data.table.n_columns) if data.schema.named else ()
+    for f in dates or (f for f in named if re.search(TIMES, data.schema.names[f])):
+        rank, sorted_rows = data.table.ranks[f], False
+        if data.schema.kinds[f] != "nominal" and data.table.n_values[f] >= LEAST_ROWS / 2:
+            sorted_rows = bool(np.all(rank[1:] >= rank[:-1]) or np.all(rank[1:] <= rank[:-1]))
+        if sorted_rows or len(dates) == 1:
+            name, how = data.schema.names[f], "is in order of" if sorted_rows else "holds"
+            yield (
+                f"column {name!r} {how} time, but folds mix earlier and later rows, so the score may be too "
+                "good for future rows; use cv=TimeSeriesSplit() on rows in order of time, or on the command "
+                f"line --time {name}"
+            )
+
+
+def copies(data: TrainingSet) -> NDArray[np.bool_]:
+    """Return which rows have the same values and target as another row.
+
+    Of rows with few possible values many are equal by nature: none is returned if there are fewer possible
+    rows than 100 times the pairs of rows.
+    """
+    table, n = data.table, data.n_rows
+    copied = np.zeros(n, np.bool_)
+    possible = np.log(np.maximum(table.n_values, 1)).sum()
+    few = possible < np.log(100) + 2 * np.log(n)
+    if few or not LEAST_ROWS <= n <= MOST_ROWS or np.any(table.n_values == n):
+        return copied
+    rows, key = np.arange(n), np.zeros(n, np.uint64)
+    y = np.unique(data.target.values, return_inverse=True)[1]
+    columns = [table.ranks[f] for f in np.argsort(-table.n_values)]  # few rows are left after the first
+    for values in [*columns, y]:
+        key = key * np.uint64(0x9E3779B97F4A7C15) + values[rows].astype(np.uint64)
+        ordered = np.sort(key)
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        if not len(repeated):
+            return copied
+        left = np.isin(key, repeated)
+        rows, key = rows[left], key[left]
+    copied[rows] = True
+    return copied
+
+
+def _copies(data: TrainingSet, cv: Validation) -> Iterator[str]:
+    copied = copies(data)
+    n = int(np.count_nonzero(copied))
+    if cv.groups is not None or n < max(LEAST_COPIES * data.n_rows, 5):
+        return
+    alone = ~copied[cv.rows]
+    name, measure = ("R²", r_squared) if data.classes is None else ("accuracy", accuracy)
+    y, predicted = cv.y[cv.rows], cv.decided
+    scores = measure(y[alone], predicted[alone]), measure(y, predicted)
+    yield (
+        f"{n:,} of {data.n_rows:,} rows are copies of other rows, which may be in the training rows of the "
+        f"fold that holds them out: {name} {scores[0]:.3f} on the rows without a copy, {scores[1]:.3f} on "
+        "all; remove the copies, or keep them in one fold by groups"
+    )
