@@ -105,7 +105,7 @@ class LossSums:
                 products[:, i, j] = add(fold, weighted * b, n_folds)
                 products[:, j, i] = products[:, i, j]
         # without weights, the sum of the feature 1
-        squared = products[:, 0, 0] if weight is None else add(fold, weight * weight, n_folds)
+        squared: NDArray[Any] = products[:, 0, 0] if weight is None else add(fold, weight * weight, n_folds)
         by_group = None
         if groups is not None:
             root = 1.0 if weight is None else np.sqrt(weight)

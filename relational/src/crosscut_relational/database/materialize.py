@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut import CrosscutWarning
 from crosscut.engines.progress import each_part
-from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.bindings import Bindings
 from crosscut_relational.database.join_order import joined_cheaply
 from crosscut_relational.database.problems import report, unknown

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crosscut.warning import CrosscutWarning
+from crosscut import CrosscutWarning
 from crosscut_relational.database.attribute_values import AttributeValues
 from crosscut_relational.language.attributes import Attribute, Step
 from crosscut_relational.language.bias import BiasError

@@ -9,10 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crosscut import CrosscutWarning
 from crosscut.data.databases import MIXED, opened, quoted, read_tables
 from crosscut.data.files import DATABASES, ending_of, read_file, reading_of
 from crosscut.engines.progress import each_part
-from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from crosscut import CrosscutWarning
 from crosscut.data.columns import moment_of
 from crosscut.engines.progress import each_part, watching_part
-from crosscut.warning import CrosscutWarning
 from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
 from crosscut_relational.database.relation import Relation, distinct_facts
 from crosscut_relational.database.target import class_codes
