@@ -25,6 +25,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from machine import Machine
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
@@ -185,7 +186,7 @@ def main():
     parser.add_argument("--nested", action="store_true", help='also "nested", which takes ten times as long')
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    results = {}
+    results, machine = {}, Machine.here(("crosscut", "numpy"))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for what in options.what:
             rows = []
@@ -203,7 +204,8 @@ def main():
                 print(f"{name}: mean {figures.mean():.3f}, {figures.min():.3f} to {figures.max():.3f}")
             results[what] = rows
     if options.json:
-        options.json.write_text(json.dumps({"runs": options.runs} | results, indent=1))
+        record = {"machine": machine.as_dict(), "quick": False, "runs": options.runs}
+        options.json.write_text(json.dumps(record | results, indent=1))
 
 
 if __name__ == "__main__":

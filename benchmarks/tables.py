@@ -2,10 +2,10 @@
 
     python benchmarks/tables.py [FOLDER] [--write]
 
-Reads core.json, bench.json, threads.json, panel.json, ablation.json, small_calls.json and reproduction.json
-from a folder (default: benchmarks/results) and prints Markdown tables. With --write it inserts them between
-the markers `<!-- table NAME -->` and `<!-- end -->` in README.md and docs/benchmarks.md, and writes the plot
-of the panel to docs/images.
+Reads core.json, bench.json, threads.json, panel.json, ablation.json, small_calls.json, accuracy.json,
+coverage.json and reproduction.json from a folder (default: benchmarks/results) and prints Markdown tables. With
+--write it inserts them between the markers `<!-- table NAME -->` and `<!-- end -->` in README.md and the pages
+of docs, and writes the plots of the panel and of accuracy to docs/images.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/benchmarks.md")
+PAGES = ("README.md", "docs/benchmarks.md", "docs/accuracy.md", "docs/statistics.md")
 README_WORK = (
     "iris",
     "breast-cancer",
@@ -174,6 +174,61 @@ def computes(record: dict) -> str:
     return lines(["name", "what is timed"], [[peer, text] for peer, text in record["peers"].items()])
 
 
+def accuracy(record: dict) -> str:
+    """Return the mean figures of each learner, and the first learner's wins and losses against it."""
+    figures = ("accuracy", "AUC", "log-loss", "R²")
+
+    def text(result: dict | None, first: bool) -> str:
+        if result is None:
+            return ""
+        against = "" if first else " ({better}–{worse})".format(**result)
+        return f"{result['mean']:.3f}{against}"
+
+    rows = [
+        [line["learner"], *(text(line.get(figure), k == 0) for figure in figures)]
+        for k, line in enumerate(record["summary"])
+    ]
+    columns = ["mean over tables (first better–worse)", *figures]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/accuracy.py`"
+
+
+def coverage(record: dict) -> dict[str, str]:
+    """Return the coverage of scores by signal, target and pruning, and a line on everything else."""
+    sizes = list(dict.fromkeys(row["rows"] for row in record["scores"]))
+    cells: dict[tuple[str, ...], list[str]] = {}
+    for row in record["scores"]:
+        key = row["signal"], row["target"], row["prune"] or "-"
+        shown = f"{row["rows: folds' trees"]:.0%}, {row['rows: final tree']:.0%}"
+        cells.setdefault(key, []).append(shown)
+    columns = ["signal", "target", "prune", *(f"{size} rows" for size in sizes)]
+    runs = f"{record['runs']} runs in every cell"
+    source = f"{when(record)} `python benchmarks/interval_coverage.py`, {runs}."
+
+    def spread(what: str, name: str, prune: tuple[str | None, ...] = (None, "best", "1se")) -> str:
+        values = [row[name] for row in record[what] if row.get("prune") in prune]
+        return f"{sum(values) / len(values):.0%} | {min(values):.0%} | {max(values):.0%}"
+
+    gap = [abs(row["new rows"] - row["cv_coverage(X, y)"]) for row in record["sets"]]
+    named = (
+        ("score of the folds' trees, not pruned", spread("scores", "rows: folds' trees", (None,))),
+        ("score of the final tree, not pruned", spread("scores", "rows: final tree", (None,))),
+        ("score of the folds' trees, pruned", spread("scores", "rows: folds' trees", ("best", "1se"))),
+        ("score of the final tree, pruned", spread("scores", "rows: final tree", ("best", "1se"))),
+        ("area under the ROC curve", spread("areas", "covered")),
+        ("prediction sets and intervals, new rows", spread("sets", "new rows")),
+        ("`cv_coverage(X=X, y=y)`", spread("sets", "cv_coverage(X, y)")),
+        ("`cv_coverage()`", spread("sets", "cv_coverage()")),
+        ("equal learners called different by `compare`", spread("comparisons", "folds: called different")),
+        ("the same by rows", spread("comparisons", "rows: called different")),
+    )
+    summary = lines(["nominal 90% (10%)", "mean", "least", "most"], [[a, *b.split(" | ")] for a, b in named])
+    summary += f"\n\n`cv_coverage(X=X, y=y)` and new rows differ by at most {max(gap):.1%}. {source}"
+    return {
+        "coverage": lines(columns, [[*key, *shown] for key, shown in cells.items()]) + f"\n\n{source}",
+        "coverage summary": summary,
+    }
+
+
 def table_1(record: dict) -> str:
     rows = []
     for row in record["table 1"]:
@@ -221,6 +276,10 @@ def tables(folder: Path) -> dict[str, str]:
         by_name |= {"panel": panel(record), "panel summary": panel_summary(record)}
     if record := read("small_calls"):
         by_name["small calls"] = small_calls(record)
+    if record := read("accuracy"):
+        by_name["accuracy"] = accuracy(record)
+    if record := read("coverage"):
+        by_name |= coverage(record)
     if record := read("reproduction"):
         by_name["table 1"] = table_1(record)
     return by_name

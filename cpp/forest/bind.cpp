@@ -188,17 +188,18 @@ struct Forest : Held<Trees> {
   static Losses losses_of(const NodeValues& values, const std::string& name, const Reals& y,
                           std::size_t n_rows, const std::optional<Matrix<double>>& cost,
                           const Reals& lambdas) {
-    const std::array<const char*, 4> names{"squared", "brier", "log", "cost"};  // by Measure
+    const std::array<const char*, 5> names{"squared", "absolute", "brier", "log",
+                                           "cost"};  // by Measure
     const auto known = std::find(names.begin(), names.end(), name);
-    need(known != names.end(), "measure must be squared, brier, log or cost");
+    need(known != names.end(), "measure must be squared, absolute, brier, log or cost");
     Losses losses{static_cast<Measure>(known - names.begin()),
                   y.data(),
                   nullptr,
                   cost ? cost->data() : nullptr,
                   {}};
     need(y.size() == n_rows, "y must have one entry per leaf");
-    if (losses.measure == Measure::squared) {
-      need(values.n_values == 1, "squared errors need one value per node");
+    if (losses.measure == Measure::squared || losses.measure == Measure::absolute) {
+      need(values.n_values == 1, "errors of numbers need one value per node");
     } else {
       const double k = static_cast<double>(values.n_values);
       need(std::all_of(y.data(), y.data() + n_rows, [&](double c) { return c >= 0 && c < k; }),

@@ -83,7 +83,10 @@ class Walk {
       const std::int32_t up = parent_[i];
       const std::size_t depth = up < 0 ? 0 : depth_[static_cast<std::size_t>(up)] + 1;
       depth_[i] = depth;
-      if (depth >= last_.size()) last_.push_back(0), shrunk_.resize(last_.size() * k);
+      if (depth >= last_.size()) {
+        last_.push_back(0);
+        shrunk_.resize(last_.size() * k);
+      }
       if (up >= 0 && last_[depth - 1] != up)
         throw std::invalid_argument("the nodes of a tree must be in preorder");
       last_[depth] = static_cast<std::int32_t>(i);
@@ -104,7 +107,8 @@ class Walk {
 
   Lanes summary_of(const Lanes* shrunk, std::size_t k) const {
     Lanes out{};
-    if (losses_.measure == Measure::squared) return shrunk[0];
+    if (losses_.measure == Measure::squared || losses_.measure == Measure::absolute)
+      return shrunk[0];
     if (losses_.measure == Measure::brier) {
       for (std::size_t c = 0; c < k; c++)
         for (int l = 0; l < kLanes; l++) out[l] += shrunk[c][l] * shrunk[c][l];
@@ -155,6 +159,8 @@ class Walk {
     for (int l = 0; l < kLanes; l++) {
       if (losses_.measure == Measure::squared) {
         loss[l] = (y - summary[l]) * (y - summary[l]);
+      } else if (losses_.measure == Measure::absolute) {
+        loss[l] = std::abs(y - summary[l]);
       } else if (losses_.measure == Measure::brier) {
         loss[l] = std::max(0.0, summary[l] - 2 * probability_[step][l] + 1);
       } else if (losses_.cost) {

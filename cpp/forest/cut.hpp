@@ -37,10 +37,11 @@ struct NodeValues {
 
 // What a prediction of a row loses.
 enum class Measure {
-  squared,  // (y - mean)²
-  brier,    // the sum over classes of (probability - (class == y))²
-  log,      // -log(probability of y), with probabilities of at least 2^-52
-  cost,     // cost[y][predicted class], for the class of least expected cost
+  squared,   // (y - mean)²
+  absolute,  // |y - mean|
+  brier,     // the sum over classes of (probability - (class == y))²
+  log,       // -log(probability of y), with probabilities of at least 2^-52
+  cost,      // cost[y][predicted class], for the class of least expected cost
 };
 
 struct Losses {

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 TableLike: TypeAlias = Any  # a NumPy array, or a pandas, polars or Arrow frame; for streams also files
@@ -41,11 +43,12 @@ class TreeEstimator(Estimator, Protocol):
     splits: Literal["binary", "multiway"]
     max_depth: int | None
     min_samples_split: int | float
-    min_samples_leaf: int | float
+    min_samples_leaf: int | float | Sequence[int | float]
     min_impurity_decrease: float
     ccp_alpha: float
     max_bins: int | None
     prune: Literal["best", "1se", "pessimistic"] | None
     shrinkage: float | Literal["auto"] | None
     cv: CrossValidation
+    repeats: int
     random_state: Seed

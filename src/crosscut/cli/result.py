@@ -166,7 +166,7 @@ def _print_pruning(console: Console, pruning: dict[str, Any]) -> None:
             f"{pruning['n_leaves'][k]:,}",
             number(pruning["alpha"][k]),
             number(pruning["shrinkage"][k]),
-            number(pruning["train_error"][k]),
+            _shown(pruning["train_error"][k]),
             number(pruning["cv_error"][k]),
             number(pruning["standard_error"][k]),
             likeness + "chosen: " * chosen + ", ".join(marks),

@@ -54,11 +54,12 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     splits: str = "binary"
     max_depth: int | None = None
     min_samples_split: int | float = 2
-    min_samples_leaf: int | float = 1
+    min_samples_leaf: int | float | tuple[int | float, ...] = 1
     min_impurity_decrease: float = 0.0
     ccp_alpha: float = 0.0
     max_bins: int | None = None
     cv: CrossValidation = 10
+    repeats: int = 1
     prune: str | None = None
     shrinkage: Shrinkage = "auto"
     scoring: Scoring = None
@@ -112,6 +113,12 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
     def ccp_alpha_(self) -> float:
         """The cost-complexity parameter of the final tree."""
         return fit_of(self).alpha
+
+    @property
+    def min_samples_leaf_(self) -> int | float:
+        """The minimum number (or fraction) of rows in each leaf, chosen if several were given."""
+        size: int | float = fit_of(self).settings["min_samples_leaf"]
+        return size
 
     @property
     def shrinkage_(self) -> float:

@@ -188,7 +188,8 @@ def written(model: Fitted | Fit, fit: Fit) -> tuple[dict[str, Any], dict[str, ND
     if cv.chosen_scores is not None:
         arrays["scores"] = cv.chosen_scores
     if cv.correction is not None and cv.error_correction is not None:
-        arrays["corrections"] = np.array([cv.correction, cv.error_correction])
+        corrections = [cv.correction, cv.error_correction, cv.scoring_correction]
+        arrays["corrections"] = np.array([each for each in corrections if each is not None])
     table = fit.chosen_by
     if table is not None:
         arrays |= {f"pruning_{name}": getattr(table, name) for name in COLUMNS}
@@ -224,7 +225,7 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
         target=str(header["target"]),
         forest=forest,
         grown=Forest(packed) if pruned else forest,
-        validation=_validation(arrays, forest, classes, objective_of(model)),
+        validation=_validation(arrays, forest, classes, model),
         alpha=float(header["ccp_alpha"]),
         chosen_by=_pruning_table(arrays, objective_of(model), classifies=classifies),
         n_missing=_counts(header["columns"].get("missing"), len(schema)),
@@ -248,7 +249,10 @@ def _scores(arrays: dict[str, NDArray[Any]], n_folds: int) -> NDArray[np.float64
 
 
 def _validation(
-    arrays: dict[str, NDArray[Any]], forest: Forest, classes: NDArray[Any] | None, objective: Objective
+    arrays: dict[str, NDArray[Any]],
+    forest: Forest,
+    classes: NDArray[Any] | None,
+    model: TreeClassifier | TreeRegressor,
 ) -> TreeValidation | None:
     if "y" not in arrays:
         return None
@@ -258,16 +262,17 @@ def _validation(
     weights = read_weights(arrays, len(y))
     scores = _scores(arrays, packed.n_trees - 1)
     validation = TreeValidation(
-        forest, held_out, y, classes, weights, chosen_scores=scores, objective=objective
+        forest, held_out, y, classes, weights, chosen_scores=scores, objective=objective_of(model)
     )
-    validation.groups = read_groups(arrays, len(y))
+    validation.groups, validation.scoring = read_groups(arrays, len(y)), model.scoring
     if "corrections" in arrays:
         corrections = arrays["corrections"]
-        valid = corrections.shape == (2, 4) and corrections.dtype == np.float64
+        valid = corrections.shape in {(2, 4), (3, 4)} and corrections.dtype == np.float64
         need(valid and np.isfinite(corrections).all(), "the correction of the score is wrong")
-        validation.correction, validation.error_correction = (
+        validation.correction, validation.error_correction, *of_scoring = (
             Correction(*row) for row in corrections.tolist()
         )
+        validation.scoring_correction = of_scoring[0] if of_scoring else None
     return validation
 
 
@@ -283,7 +288,8 @@ def _pruning_table(
     valid = all(column is not None and column.shape == (length,) for column in columns.values())
     need(length and valid, "the pruning table is wrong")
     table: dict[str, Any] = columns
-    finite = all(np.all(np.isfinite(table[name])) for name in COLUMNS if name != "paired_error")
-    need(finite and not np.any(np.isinf(table["paired_error"])), "the pruning table is wrong")
+    may_lack = {"paired_error", "train_error"}
+    finite = all(np.all(np.isfinite(table[name])) for name in COLUMNS if name not in may_lack)
+    need(finite and not any(np.any(np.isinf(table[name])) for name in may_lack), "the pruning table is wrong")
     by = objective.by if classifies else "error"
     return PruningTable(**table, by=by, loss=objective.loss)

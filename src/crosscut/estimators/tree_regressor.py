@@ -31,7 +31,8 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
     max_depth : int, optional
         Maximum depth.
     min_samples_split, min_samples_leaf : int or float
-        Minimum number (or fraction) of rows to split a node, and in each leaf.
+        Minimum number (or fraction) of rows to split a node, and in each leaf. With ``prune``, several leaf
+        sizes such as ``(1, 5, 10, 20)`` are grown together, and the folds choose (``min_samples_leaf_``).
     min_impurity_decrease : float
         Minimum decrease of variance by a split, weighted by the fraction of rows.
     ccp_alpha : float
@@ -42,9 +43,13 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
     cv : int, splitter, iterable of (train, test), or None
         An integer is the number of folds, shuffled first if ``random_state`` is given. None grows the final
         tree only.
+    repeats : int
+        Number of times that an integer ``cv`` is repeated with other folds. Repeats make the choice of a
+        pruning depend less on how the rows are divided, for proportionally more time.
     prune : {"best", "1se"}, optional
         Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
-        standard error of it (``pruning_table_``).
+        standard error of it (``pruning_table_``), by the squared error, or by the absolute error if
+        ``scoring="neg_mean_absolute_error"``. ``cv_score_`` is corrected for the choice.
     shrinkage : "auto", float or None
         Hierarchical shrinkage (Agarwal et al. 2022): predictions of a node move towards those of its
         ancestors, the more so the fewer rows the ancestors have. "auto" chooses the strength together with

@@ -160,7 +160,7 @@ class Prunings:
     ) -> None:
         self.packed, self.n_classes = packed, n_classes
         self.by: Measure = objective.by if n_classes else "error"
-        self.loss: Loss = objective.loss if n_classes else "squared"
+        self.loss: Loss = objective.loss
         self.strengths = strengths(packed, objective.shrinkage)
         self.own = probabilities(packed.value) if n_classes else np.ascontiguousarray(packed.value)
         _, error = node_losses(packed, n_classes)
@@ -191,6 +191,8 @@ class Prunings:
             error = packed.weight[nodes] * (1 - np.einsum("ij,ij->i", own, own))
         elif self.loss == "log":
             error = packed.weight[nodes] * entr(own).sum(axis=1)
+        elif self.loss == "absolute":
+            error = np.full(len(error), np.nan)  # nodes only have sums of squares
         self.train_error = np.maximum(sum_over_leaves(error[nodes]) / packed.weight[0], 0.0)
 
     def with_loss(self, loss: Loss) -> Prunings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crosscut.forest.smaller_trees import Measure
 
 PruningRule = Literal["best", "1se"]
-Loss = Literal["error", "brier", "log", "squared"]  # of a held-out row
+Loss = Literal["error", "brier", "log", "auc", "squared", "absolute"]  # of held-out rows
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class Objective:
     ----------
     by : {"impurity", "error", "loss"}
         Training measure that cost-complexity pruning weighs against the number of leaves.
-    loss : {"error", "brier", "log", "squared"}
-        Loss of a held-out row, by which the size of the tree is chosen.
+    loss : {"error", "brier", "log", "auc", "squared", "absolute"}
+        Loss of a held-out row, by which the size of the tree is chosen; "auc" is 1 minus the area under the
+        ROC curve.
     shrinkage : "auto", float or None
         Strength of shrinkage; "auto" chooses it for every size by the held-out rows.
     """
@@ -53,7 +54,14 @@ COLUMNS = (
     "paired_error",
     "shrinkage",
 )
-LOSS_NAMES = {"error": "error", "brier": "Brier", "log": "log loss", "squared": "MSE"}
+LOSS_NAMES = {
+    "error": "error",
+    "brier": "Brier",
+    "log": "log loss",
+    "auc": "1 - AUC",
+    "squared": "MSE",
+    "absolute": "MAE",
+}
 WITHIN = 1.6448536269514722  # standard errors: half-width of a 90% interval
 
 
@@ -76,13 +84,15 @@ class PruningTable:
         rows; NaN in models saved by versions that did not compute it.
     shrinkage : float64 array
         Strength of shrinkage with the lowest ``cv_error`` for this pruning; for misclassification rates and
-        costs, with the lowest Brier score. 0 is none. ``train_error`` is without shrinkage.
+        costs and for areas, with the lowest Brier score. 0 is none. ``train_error`` is without shrinkage, and
+        NaN for "auc" and "absolute".
     by : {"impurity", "error", "loss"}
         Unit of alpha: impurity as in scikit-learn, or errors as in CART and rpart. For regression, where both
         are the same, always "error".
-    loss : {"error", "brier", "log", "squared"}
+    loss : {"error", "brier", "log", "auc", "squared", "absolute"}
         Loss of a row: misclassification or the estimator's ``loss``; the Brier score, halved for two classes
-        as in scikit-learn; the logarithmic loss; or the squared error.
+        as in scikit-learn; the logarithmic loss; the squared or absolute error; or "auc", 1 minus the folds'
+        mean area under the ROC curve.
     """
 
     alpha: NDArray[np.float64]
@@ -136,6 +146,10 @@ class PruningTable:
         between = np.sqrt(alpha * following) if alpha else 0.0
         at = np.where(packed.tree_of == 0, alpha, between)
         return np.asarray(node_alphas(packed, self.by) > at)
+
+    def take(self, rows: NDArray[np.int64]) -> PruningTable:
+        """Return a table with some of the prunings."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in COLUMNS}, rpart=None)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame."""

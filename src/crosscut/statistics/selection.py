@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crosscut.statistics.measures import row_losses
+from crosscut.statistics.measures import fold_influence, is_name, row_losses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,11 +52,14 @@ class Selection:
     table : PruningTable
         The prunings to choose from.
     rule : {"best", "1se"}
+    others : tuple of Selection
+        The same for other leaf sizes, among which the one with the lowest error was chosen.
     """
 
     before: TreeValidation
     table: PruningTable
     rule: PruningRule
+    others: tuple[Selection, ...] = ()
 
     def correction(self, measure: Scoring = None) -> Correction:
         """Return the corrected mean loss.
@@ -65,15 +68,23 @@ class Selection:
         R² depends on to first order, the squared error minus its ratio to the squared deviation times the
         latter.
         """
-        means, residuals = self._of_units(self._losses if measure is None else self._losses_by(measure))
-        chosen_by, deviations = self._of_units(self._chosen_losses)
+        parts = (self, *self.others)
+        of_measure = (each.losses if measure is None else each.losses_by(measure) for each in parts)
+        means, residuals = self._of_units(np.hstack([*of_measure]))
+        chosen_by, deviations = self._of_units(np.hstack([each.chosen_losses for each in parts]))
         together = np.hstack([deviations, residuals])
         spread, axes = np.linalg.eigh(together.T @ together)
         normal = np.random.default_rng(0).normal(size=(DRAWS // 2, len(spread)))
         noise = normal @ (axes * np.sqrt(np.maximum(spread, 0.0))).T
         noise = np.concatenate([noise, -noise])
         n = len(means)
-        choice = self._choose(chosen_by + noise[:, :n], deviations)
+        errors, ends = chosen_by + noise[:, :n], np.cumsum([len(each.rows) for each in parts])
+        choices, lowest = [], []
+        for end, each in zip(ends, parts, strict=True):
+            part = slice(end - len(each.rows), end)
+            lowest.append(errors[:, part].min(axis=1))
+            choices.append(part.start + self._choose(errors[:, part], deviations[:, part]))
+        choice = np.array(choices)[np.argmin(lowest, axis=0), np.arange(len(errors))]
         # the rows that the sample lacks deviate the other way
         lacking = means[choice] - noise[np.arange(len(noise)), n + choice]
         here = self._here
@@ -83,7 +94,7 @@ class Selection:
         )
 
     @cached_property
-    def _rows(self) -> NDArray[np.int64]:
+    def rows(self) -> NDArray[np.int64]:
         """The prunings that may be chosen, at most about `MOST` of them."""
         table, least = self.table, self.table.choose("best")
         near = table.cv_error - table.cv_error[least] <= REACH * table.paired_error
@@ -95,7 +106,7 @@ class Selection:
     @property
     def _here(self) -> int:
         """The position of the chosen pruning."""
-        return int(np.searchsorted(self._rows, self.table.choose(self.rule)))
+        return int(np.searchsorted(self.rows, self.table.choose(self.rule)))
 
     @cached_property
     def _prunings(self) -> Prunings:
@@ -106,31 +117,42 @@ class Selection:
         return prunings
 
     @cached_property
-    def _chosen_losses(self) -> NDArray[np.float64]:
-        return self._prunings.row_losses(self._rows, self.before.held_out, self.before.y)
+    def chosen_losses(self) -> NDArray[np.float64]:
+        """The losses by which the pruning was chosen (held-out rows, prunings)."""
+        if self.table.loss == "auc":
+            return self.losses_by("auc")
+        return self._prunings.row_losses(self.rows, self.before.held_out, self.before.y)
 
     @cached_property
-    def _losses(self) -> NDArray[np.float64]:
+    def losses(self) -> NDArray[np.float64]:
+        """The losses of the score (held-out rows, prunings)."""
         if self._prunings.loss == "error":
-            return self._chosen_losses
-        if self._prunings.loss == "squared":
+            return self.chosen_losses
+        if self.before.classes is None:
             before = self.before
             y, weights = (
                 before.y[before.rows],
                 None if before.weights is None else before.weights[before.rows],
             )
+            squared = self._prunings.with_loss("squared").row_losses(self.rows, before.held_out, before.y)
             deviation = (y - np.average(y, weights=weights)) ** 2
             mean = np.average(deviation, weights=weights)
-            loss = np.average(self._chosen_losses[:, self._here], weights=weights)
+            loss = np.average(squared[:, self._here], weights=weights)
             ratio = loss / mean if mean > 0 else 0.0
-            relative: NDArray[np.float64] = self._chosen_losses - ratio * (deviation - mean)[:, None]
+            relative: NDArray[np.float64] = squared - ratio * (deviation - mean)[:, None]
             return relative
         of_errors = self._prunings.with_loss("error")
-        return of_errors.row_losses(self._rows, self.before.held_out, self.before.y)
+        return of_errors.row_losses(self.rows, self.before.held_out, self.before.y)
 
-    def _losses_by(self, measure: Scoring) -> NDArray[np.float64]:
-        every = (self.before.pruned(self.table, row) for row in self._rows.tolist())
-        losses: NDArray[np.float64] = np.stack([row_losses(each, measure) for each in every], axis=1)
+    def losses_by(self, measure: Scoring) -> NDArray[np.float64]:
+        """Return the losses by another measure; "auc" gives numbers with the mean and spread of 1 - area."""
+        every = (self.before.pruned(self.table, row) for row in self.rows.tolist())
+        if is_name(measure, "auc"):
+            areas = (fold_influence(each, "auc") for each in every)
+            columns = [1 - area - influence for area, influence in areas]
+        else:
+            columns = [row_losses(each, measure) for each in every]
+        losses: NDArray[np.float64] = np.stack(columns, axis=1)
         return losses
 
     def _of_units(self, losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -92,7 +92,9 @@ def pruning_data(table: PruningTable, rule: Literal["best", "1se", "pessimistic"
         "error": "error rate",
         "brier": "Brier score",
         "log": "log loss",
+        "auc": "1 minus the area under the ROC curve",
         "squared": "mean squared error",
+        "absolute": "mean absolute error",
     }
     measure = "mean cost" if table.by == "loss" and table.loss == "error" else measures[table.loss]
     columns = {name: getattr(table, name).tolist() for name in COLUMNS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningRule, PruningTable
     from crosscut.statistics.selection import Correction
     from crosscut.typing import Scoring
+
+
+MOST_SIZES = 200  # prunings whose area under the ROC curve is computed
 
 
 class Validation:
@@ -88,7 +92,8 @@ class Validation:
     def scored(self, scores: NDArray[np.float64], scoring: Scoring) -> Self:
         """Return the same results with the fold scores of another scoring."""
         result = object.__new__(type(self))
-        known = {name: value for name, value in self.__dict__.items() if name != "_estimate"}
+        of_scoring = {"_estimate", "scoring_correction"}
+        known = {name: value for name, value in self.__dict__.items() if name not in of_scoring}
         result.__dict__.update(known, chosen_scores=scores, scoring=scoring)
         return result
 
@@ -120,7 +125,7 @@ class Validation:
 
     def correction_of(self, measure: Scoring) -> Correction | None:
         """Return the correction of another mean loss."""
-        if self.correction is None:
+        if self.selection is None and self.correction is None:
             return None
         if self.selection is None:
             raise ValueError(
@@ -165,8 +170,9 @@ class Validation:
             half_width = quantile_of(level) * error
             if known is None:
                 return value - half_width, value + half_width
-            low, high = within_range(known, self.classes, (-value - half_width, -value + half_width))
-            return -high, -low
+            loss = float(known == "zero_one") - value
+            low, high = within_range(known, self.classes, (loss - half_width, loss + half_width))
+            return value + loss - high, value + loss - low
         y, units = self.y[self.rows], self.rows if self.groups is None else self.groups[self.rows]
         assert self.classes is not None
         rarest = min(len(np.unique(units[y == k])) for k in range(len(self.classes)))
@@ -179,12 +185,19 @@ class Validation:
         return None
 
     @cached_property
+    def scoring_correction(self) -> Correction | None:
+        """Correction of the mean loss by which the scoring is known, like ``correction``."""
+        return None if self._known_scoring is None else self.correction_of(self._known_scoring)
+
+    @cached_property
     def _estimate(self) -> Estimate:
         if self.chosen_scores is None:
             return estimate_of(self.row_sums, self.correction)
         if self._known_scoring is not None:
-            error = self._by_folds(self._known_scoring).standard_error
-            return Estimate(float(np.mean(self.scores)), error)
+            score, correction = float(np.mean(self.scores)), self.scoring_correction
+            if correction is None:
+                return Estimate(score, self._by_folds(self._known_scoring).standard_error)
+            return Estimate(score - correction.loss + correction.plain, math.sqrt(correction.variance))
         return mean_of_folds(self.scores, self.rows_by_fold, int(self.row_sums.n_rows.sum()))
 
     @property
@@ -195,8 +208,12 @@ class Validation:
     def _by_folds(self, measure: str) -> Estimate:
         """Return the mean of the folds' measures, and its standard error from the unweighted rows."""
         value, influence = fold_influence(self, measure)
+        return Estimate(value, self._error_of(influence))
+
+    def _error_of(self, influence: NDArray[np.float64]) -> float:
+        """Return the standard error of a measure from the influences of the held-out rows on it."""
         of_units = np.bincount(self.rows if self.groups is None else self.groups[self.rows], influence)
-        return Estimate(value, float(np.sqrt(of_units @ of_units)) / len(influence))
+        return float(np.sqrt(of_units @ of_units)) / len(influence)
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
@@ -328,7 +345,12 @@ class TreeValidation(Validation):
     def prunings(self) -> Prunings:
         """All prunings of the final tree."""
         n_classes = 0 if self.classes is None else len(self.classes)
-        return Prunings(self.forest.packed, n_classes, self.objective)
+        return Prunings(self.forest.packed, n_classes, self._additive)
+
+    @property
+    def _additive(self) -> Objective:
+        """The objective, or one with a mean of losses instead of an area, which is none."""
+        return replace(self.objective, loss="brier") if self.objective.loss == "auc" else self.objective
 
     def chosen(self, table: PruningTable, rule: PruningRule) -> TreeValidation:
         """Return the results of the pruning that a rule chooses, corrected for the choice."""
@@ -376,13 +398,31 @@ class TreeValidation(Validation):
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table."""
         n_classes = 0 if self.classes is None else len(self.classes)
-        return pruning_table(
+        table = pruning_table(
             self.forest,
             self.held_out,
             self.y,
             n_classes=n_classes,
             weights=self.training_weights,
-            objective=self.objective,
+            objective=self._additive,
+        )
+        return self._by_area(table) if self.objective.loss == "auc" else table
+
+    def _by_area(self, table: PruningTable) -> PruningTable:
+        """Return at most `MOST_SIZES` prunings of a table with 1 minus their area under the ROC curve."""
+        rows = np.unique(np.linspace(0, len(table) - 1, MOST_SIZES).astype(np.int64))
+        table = table.take(rows)
+        areas, influences = zip(
+            *(fold_influence(self.pruned(table, row), "auc") for row in range(len(table))), strict=True
+        )
+        error, best = 1 - np.array(areas), int(np.argmax(areas))
+        spread, paired = (
+            np.array([self._error_of(each) for each in parts])
+            for parts in (influences, [each - influences[best] for each in influences])
+        )
+        unknown = np.full(len(table), np.nan)
+        return replace(
+            table, train_error=unknown, cv_error=error, standard_error=spread, paired_error=paired, loss="auc"
         )
 
     @cached_property

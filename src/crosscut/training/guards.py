@@ -32,14 +32,14 @@ MOST_ROWS = 200_000  # of more rows, copies are not counted
 LEAVE_OUT = "leave it out"
 
 
-def guard(data: TrainingSet, cv: Validation | None, *, plain_folds: bool) -> tuple[str, ...]:
+def guard(data: TrainingSet, cv: Validation | None, n_folds: int | None) -> tuple[str, ...]:
     """Warn about rows and columns that make the numbers of a fit misleading, and return the warnings.
 
-    ``plain_folds`` says that the user has chosen a number of folds, not how to split.
+    ``n_folds`` is None if the user has chosen how to split, not only a number of folds.
     """
     notes = [*_identifiers(data), *_row_numbers(data)]
-    if cv is not None and plain_folds:
-        notes += [*_rare_classes(data, cv), *_times(data), *_copies(data, cv)]
+    if cv is not None and n_folds:
+        notes += [*_rare_classes(data, n_folds), *_times(data), *_copies(data, cv)]
     for note in notes:
         warnings.warn(note, CrosscutWarning, stacklevel=4)
     return tuple(notes)
@@ -72,10 +72,10 @@ def _row_numbers(data: TrainingSet) -> Iterator[str]:
             yield f"column {name!r} numbers the rows, which says nothing about new rows; {LEAVE_OUT}"
 
 
-def _rare_classes(data: TrainingSet, cv: Validation) -> Iterator[str]:
+def _rare_classes(data: TrainingSet, n_folds: int) -> Iterator[str]:
     if data.classes is None:
         return
-    n_folds, counts = len(cv.row_start) - 2, np.bincount(data.target.values, minlength=len(data.classes))
+    counts = np.bincount(data.target.values, minlength=len(data.classes))
     for k in np.flatnonzero((counts > 1) & (counts < n_folds)).tolist():
         few = f"{counted(counts[k], 'row')}, fewer than the {n_folds} folds"
         yield f"class {data.classes[k]!s} has {few}, so its recall is uncertain"

@@ -32,7 +32,7 @@ from crosscut.statistics.intervals import LossSums, interval_about, value_of
 from crosscut.statistics.measures import kind_of, row_losses
 from crosscut.statistics.validation import TreeValidation, Validation
 from crosscut.tasks import Tasks
-from crosscut.training.parameters import chooses, limits_of, objective_of
+from crosscut.training.parameters import chooses, leaf_sizes, limits_of, objective_of
 from crosscut.training.train import grow_trees, prune_each, pruned_by, validate
 
 if TYPE_CHECKING:
@@ -54,6 +54,11 @@ def nested_interval(
     model: TreeEstimator, data: TrainingSet, level: float, measure: Scoring = None
 ) -> tuple[float, float]:
     """Return the interval of a measure for the whole procedure, including the choice of a pruning."""
+    if leaf_sizes(model):
+        raise ValueError(
+            f"method='nested' needs one leaf size, not min_samples_leaf={model.min_samples_leaf!r}; "
+            "method='rows' accounts for the choice"
+        )
     chosen: Validation = model.fit_.validation
     chosen.interval(level, "rows", measure)  # raises for invalid measures
     partitions, of = _partitions(model.fit_), kind_of(measure)

@@ -60,8 +60,11 @@ _LOSSES: dict[str, Loss] = {
     "accuracy": "error",
     "neg_brier_score": "brier",
     "neg_log_loss": "log",
+    "roc_auc": "auc",
+    "roc_auc_ovr": "auc",
     "r2": "squared",
     "neg_mean_squared_error": "squared",
+    "neg_mean_absolute_error": "absolute",
 }
 
 
@@ -69,8 +72,9 @@ def objective_of(model: TreeEstimator) -> Objective:
     """Return what pruning minimises: by default the Brier score with shrinkage, else the errors."""
     shrinkage = model.shrinkage if chooses(model) else None  # else the trees are shrunk already
     if not isinstance(model, ClassifierMixin):
-        return Objective(loss="squared", shrinkage=shrinkage)
-    usual: Loss = "error" if model.loss is not None or shrinkage is None else "brier"
+        usual: Loss = "squared"
+    else:
+        usual = "error" if model.loss is not None or shrinkage is None else "brier"
     loss = _LOSSES.get(model.scoring, usual) if isinstance(model.scoring, str) else usual
     return Objective(measure_of(model), loss, shrinkage)
 
@@ -100,11 +104,16 @@ def cost_matrix(model: TreeEstimator, classes: NDArray[Any] | None) -> NDArray[n
     return np.ascontiguousarray(cost if cost.ndim == 2 else cost[:, None] * (1.0 - np.eye(n)))
 
 
+def leaf_sizes(model: TreeEstimator) -> tuple[int | float, ...]:
+    """Return the leaf sizes to choose from; empty if there is only one."""
+    return tuple(model.min_samples_leaf) if isinstance(model.min_samples_leaf, (tuple, list)) else ()
+
+
 def limits_of(model: TreeEstimator) -> Limits:
-    """Return the limits as passed, possibly as fractions of the rows."""
+    """Return the limits as passed, possibly fractions of the rows; of several leaf sizes the chosen one."""
+    leaf_size: Any = model.fit_.settings["min_samples_leaf"] if leaf_sizes(model) else model.min_samples_leaf
     split, leaf = (
-        count if isinstance(count, float) else int(count)
-        for count in (model.min_samples_split, model.min_samples_leaf)
+        count if isinstance(count, float) else int(count) for count in (model.min_samples_split, leaf_size)
     )
     depth = None if model.max_depth is None else int(model.max_depth)
     return Limits(depth, split, leaf, float(model.min_impurity_decrease))
@@ -134,8 +143,15 @@ def check_parameters(model: BaseEstimator) -> None:
             raise ValueError(f"{name} must be one of {allowed}, not {getattr(model, name)!r}")
     if model.max_depth is not None and not is_integer(model.max_depth, 1):
         raise ValueError(f"max_depth must be None or an integer >= 1, not {model.max_depth!r}")
-    for name, at_least, at_most in (("min_samples_split", 2, 1.0), ("min_samples_leaf", 1, 1.0 - 1e-16)):
-        value = getattr(model, name)
+    sizes = leaf_sizes(model)
+    if sizes and not chooses(model):
+        raise ValueError(
+            f"min_samples_leaf={model.min_samples_leaf!r} lists sizes to choose from, which needs "
+            f"prune='best' or '1se', not {model.prune!r}"
+        )
+    counts = [("min_samples_split", model.min_samples_split, 2, 1.0)]
+    counts += [("min_samples_leaf", size, 1, 1.0 - 1e-16) for size in sizes or (model.min_samples_leaf,)]
+    for name, value, at_least, at_most in counts:
         if not is_integer(value, at_least) and not (isinstance(value, float) and 0 < value <= at_most):
             raise ValueError(
                 f"{name} must be an integer >= {at_least} or a fraction of the rows, not {value!r}"
@@ -147,5 +163,12 @@ def check_parameters(model: BaseEstimator) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
             also = "'auto', None or " if name == "shrinkage" else ""
             raise ValueError(f"{name} must be {also}a number >= 0, not {value!r}")
+    if not is_integer(model.repeats, 1):
+        raise ValueError(f"repeats must be an integer >= 1, not {model.repeats!r}")
+    if model.repeats > 1 and not is_integer(model.cv, 2):
+        raise ValueError(
+            f"repeats={model.repeats} repeats a number of folds, but cv is {model.cv!r}; set cv to an "
+            "integer, or use a splitter that repeats"
+        )
     if model.prune in {"best", "1se"} and model.cv is None:
         raise ValueError(f"prune={model.prune!r} chooses by cross-validation; set cv, for example cv=10")

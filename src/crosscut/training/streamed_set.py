@@ -22,7 +22,7 @@ from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.tree import decisions
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.tasks.folds import check_trained
-from crosscut.training.parameters import growth_of, is_integer, limits_of, objective_of
+from crosscut.training.parameters import growth_of, is_integer, leaf_sizes, limits_of, objective_of
 from crosscut.training.stream_validation import LossPass, StreamValidation
 
 if TYPE_CHECKING:
@@ -114,6 +114,12 @@ class StreamedSet:
         cls, model: TreeEstimator, X: TableLike, target: str, sample_weight: ColumnLike, groups: ColumnLike
     ) -> StreamedSet:
         """Survey and code the data."""
+        if model.repeats > 1:
+            raise ValueError(f"repeats={model.repeats} must be 1 if X is not in memory")
+        if leaf_sizes(model):
+            raise ValueError(
+                f"min_samples_leaf={model.min_samples_leaf!r} must be one size if X is not in memory"
+            )
         _check_names(y=target, sample_weight=sample_weight, groups=groups)
         classifies = isinstance(model, ClassifierMixin)
         folds = _fold_rule(model, classifies, groups is not None)

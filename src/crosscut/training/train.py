@@ -30,6 +30,7 @@ from crosscut.training.parameters import (
     cost_matrix,
     growth_of,
     is_integer,
+    leaf_sizes,
     limits_of,
     measure_of,
     objective_of,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
     from crosscut.forest.pruning_table import Objective, PruningTable
     from crosscut.tasks.growth import Growth
-    from crosscut.typing import ColumnLike, Estimator, TableLike, TreeEstimator
+    from crosscut.typing import ColumnLike, CrossValidation, Estimator, TableLike, TreeEstimator
 
 
 def grow_own_classes(
@@ -137,9 +138,12 @@ def train(
     if Stream.takes(X, y):
         return _train_streamed(model, X, y, sample_weight, groups)
     data = TrainingSet.read(model, X, y, sample_weight)
-    tasks = tasks_of(model, data, groups)
-    fit = _pruned_fit(model, data, tasks, grow_trees(model, data, tasks))
-    notes = guard(data, fit.validation, plain_folds=is_integer(model.cv, 2))
+    if leaf_sizes(model):
+        fit = _best_leaf_size(model, data, groups)
+    else:
+        tasks = tasks_of(model, data, groups)
+        fit = _pruned_fit(model, data, tasks, grow_trees(model, data, tasks))
+    notes = guard(data, fit.validation, int(model.cv) if is_integer(model.cv, 2) else None)
     return replace(fit, notes=notes) if notes else fit
 
 
@@ -147,6 +151,37 @@ def _pruned_fit(model: TreeEstimator, data: TrainingSet, tasks: Tasks, grown: Fo
     evaluate = partial(validate, data, tasks, n_jobs=model.n_jobs, objective=objective_of(model))
     fit = _fit(model, data, grown, None if tasks.n_tasks == 1 else evaluate)
     return with_scores(model, fit, partial(held_out_rows, data, tasks))
+
+
+def _best_leaf_size(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Fit:
+    """Choose among leaf sizes by the lowest error of their prunings; the larger size if errors are equal."""
+    models = [copy(model) for _ in leaf_sizes(model)]
+    for each, size in zip(models, sorted(leaf_sizes(model), reverse=True), strict=True):
+        each.min_samples_leaf = size
+    tasks = tasks_of(models[0], data, groups)
+    fits = [
+        _pruned_fit(each, data, tasks, grown)
+        for each, grown in zip(models, _grow_together(models, data, tasks), strict=True)
+    ]
+    best = fits[int(np.argmin([fit.pruning_table.cv_error.min() for fit in fits]))]
+    selections = [fit.validation.selection for fit in fits if isinstance(fit.validation, TreeValidation)]
+    validation: Any = best.validation
+    validation.selection.others = tuple(each for each in selections if each is not validation.selection)
+    return best
+
+
+def _grow_together(models: Sequence[Any], data: TrainingSet, tasks: Tasks) -> list[Forest]:
+    """Grow the trees of estimators that differ only in limits, without pruning."""
+    first, limits = models[0], [limits_of(model) for model in models]
+    if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
+        return [
+            grow_trees(model, data, tasks.with_limits([limit]))
+            for model, limit in zip(models, limits, strict=True)
+        ]
+    crossed = tasks.with_limits(limits)
+    every = grow_own_classes(data.table, data.target, crossed, growth_of(first), n_jobs=first.n_jobs)
+    parts = (Forest(every.packed.select(range(k, len(crossed), len(models)))) for k in range(len(models)))
+    return [with_costs(model, part, data) for model, part in zip(models, parts, strict=True)]
 
 
 def train_together(
@@ -170,22 +205,13 @@ def train_together(
     for model in models:
         by_growth.setdefault(growth_of(model), []).append(model)
     for same in by_growth.values():
-        if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
-            grown = [grow_trees(model, data, tasks.with_limits([limits_of(model)])) for model in same]
-        else:
-            crossed = tasks.with_limits([limits_of(model) for model in same])
-            every = grow_own_classes(
-                data.table, data.target, crossed, growth_of(same[0]), n_jobs=first.n_jobs
-            )
-            numbers = range(len(crossed))
-            parts = (Forest(every.packed.select(numbers[k :: len(same)])) for k in range(len(same)))
-            grown = [with_costs(model, part, data) for model, part in zip(same, parts, strict=True)]
+        grown = _grow_together(same, data, tasks)
         for model, forest in zip(same, grown, strict=True):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(first, name):
                     setattr(model, name, getattr(first, name))
             model.fit_ = _pruned_fit(model, data, tasks, forest)
-    guard(data, first.fit_.validation, plain_folds=is_integer(first.cv, 2))
+    guard(data, first.fit_.validation, int(first.cv) if is_integer(first.cv, 2) else None)
 
 
 def _train_streamed(
@@ -211,7 +237,7 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
     """Return the tasks of a tree estimator: the final tree, and one per split of ``cv``."""
     limits = limits_of(model)
     tasks = Tasks.of_target(
-        model.cv,
+        _repeated(model, groups),
         data.target,
         data.classes,
         X=data.X,
@@ -221,6 +247,20 @@ def tasks_of(model: TreeEstimator, data: TrainingSet, groups: ColumnLike) -> Tas
         n_jobs=model.n_jobs,
     )
     return tasks.with_limits([limits]) if limits.has_fractions else tasks
+
+
+def _repeated(model: TreeEstimator, groups: ColumnLike) -> CrossValidation:
+    """Return the ``cv`` of a tree estimator; a number of folds to repeat becomes a splitter."""
+    if model.repeats == 1:
+        return model.cv
+    if groups is not None:
+        raise ValueError(
+            f"repeats={model.repeats} would split groups; use cv=GroupKFold() or another splitter for groups"
+        )
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+
+    kind = RepeatedStratifiedKFold if isinstance(model, ClassifierMixin) else RepeatedKFold
+    return kind(n_splits=model.cv, n_repeats=model.repeats, random_state=model.random_state or 0)
 
 
 def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
