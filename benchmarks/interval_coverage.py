@@ -25,12 +25,12 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from machine import Machine
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from crosscut import TreeClassifier, TreeRegressor, compare
 from crosscut.forest.predict import apply
+from machine import Machine
 
 SIGNALS = {"noise": 0.0, "weak": 1.0, "strong": 4.0}
 TARGETS = ("50/50", "70/30", "numbers")

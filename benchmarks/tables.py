@@ -3,9 +3,9 @@
     python benchmarks/tables.py [FOLDER] [--write]
 
 Reads core.json, bench.json, threads.json, panel.json, ablation.json, small_calls.json, accuracy.json,
-coverage.json and reproduction.json from a folder (default: benchmarks/results) and prints Markdown tables. With
---write it inserts them between the markers `<!-- table NAME -->` and `<!-- end -->` in README.md and the pages
-of docs, and writes the plots of the panel and of accuracy to docs/images.
+coverage.json and reproduction.json from a folder (default: benchmarks/results) and prints Markdown tables.
+With --write it inserts them between the markers `<!-- table NAME -->` and `<!-- end -->` in README.md and the
+pages of docs, and writes the plots of the panel and of accuracy to docs/images.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def coverage(record: dict) -> dict[str, str]:
     cells: dict[tuple[str, ...], list[str]] = {}
     for row in record["scores"]:
         key = row["signal"], row["target"], row["prune"] or "-"
-        shown = f"{row["rows: folds' trees"]:.0%}, {row['rows: final tree']:.0%}"
+        shown = "{:.0%}, {:.0%}".format(row["rows: folds' trees"], row["rows: final tree"])
         cells.setdefault(key, []).append(shown)
     columns = ["signal", "target", "prune", *(f"{size} rows" for size in sizes)]
     runs = f"{record['runs']} runs in every cell"

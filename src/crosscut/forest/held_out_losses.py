@@ -122,12 +122,13 @@ def table_from(
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Weight and squared weights of the held-out rows, and weighted sums of losses and squared losses.
+    """Held-out rows, their weights and squared weights, and weighted sums of losses and squared losses.
 
     ``total`` and ``squares`` have a row per pruning and a column per strength of shrinkage. For losses
     against a pruning, ``total`` sums products with the row's loss under that pruning.
     """
 
+    n_rows: int
     weight: float
     squared_weights: float
     total: NDArray[np.float64]
@@ -136,6 +137,7 @@ class Losses:
     def __add__(self, other: Losses) -> Losses:
         """Add the losses of other rows."""
         return Losses(
+            self.n_rows + other.n_rows,
             self.weight + other.weight,
             self.squared_weights + other.squared_weights,
             self.total + other.total,
@@ -160,7 +162,9 @@ class Prunings:
     ) -> None:
         self.packed, self.n_classes = packed, n_classes
         self.by: Measure = objective.by if n_classes else "error"
-        self.loss: Loss = objective.loss
+        of_numbers = objective.loss in {"squared", "absolute"}
+        self.loss: Loss = objective.loss if n_classes or of_numbers else "squared"
+        self.rpart = rpart
         self.strengths = strengths(packed, objective.shrinkage)
         self.own = probabilities(packed.value) if n_classes else np.ascontiguousarray(packed.value)
         _, error = node_losses(packed, n_classes)
@@ -224,7 +228,8 @@ class Prunings:
         self.repeated = bool(times.max(initial=0) > 1)
         if against is None and self.repeated:  # average a row's repeats, which are not independent
             squares = self._squares_of_rows(held_out, y, weights, times)
-        return Losses(float(of_rows.sum()), float(of_rows @ of_rows), total, squares)
+        n_rows, weight = int(np.count_nonzero(times)), float(of_rows.sum())
+        return Losses(n_rows, weight, float(of_rows @ of_rows), total, squares)
 
     def row_losses(self, prunings: ArrayLike, held_out: HeldOut, y: NDArray[Any]) -> NDArray[np.float64]:
         """Return the loss of each held-out row under some prunings, which must ascend."""
@@ -283,7 +288,8 @@ class Prunings:
         mean, squares, crossed = (each / weight for each in (losses.total, losses.squares, products.total))
         differences = squares - 2 * crossed + squares[best] - (mean - mean[best]) ** 2
         differences[best] = 0.0
-        n_rows = weight**2 / losses.squared_weights  # the effective number, as of intervals
+        # the effective number of rows, as for intervals; rpart counts rows
+        n_rows = losses.n_rows if self.rpart else weight**2 / losses.squared_weights
         spread, paired = (np.sqrt(np.maximum(v, 0.0) / n_rows) for v in (squares - mean * mean, differences))
         scale = 0.5 if self.loss == "brier" and self.n_classes == 2 else 1.0  # as in scikit-learn
         return PruningTable(
