@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.statistics.intervals import mean_of_folds
 from crosscut.tasks import Tasks
 from crosscut.training.parameters import limits_of
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
@@ -31,11 +32,17 @@ class DropImportance:
         Accuracy, or R², of each fold with all columns.
     scores_without : float64 array (n_folds, n_columns)
         The same without each column.
+    held_out : int64 array (n_folds,)
+        Number of rows that each fold holds out.
+    n_rows : int
+        Number of all rows.
     """
 
     names: tuple[str, ...]
     scores: NDArray[np.float64]
     scores_without: NDArray[np.float64]
+    held_out: NDArray[np.int64]
+    n_rows: int
 
     @property
     def importance(self) -> NDArray[np.float64]:
@@ -44,9 +51,9 @@ class DropImportance:
 
     @property
     def standard_error(self) -> NDArray[np.float64]:
-        """Standard error of ``importance`` over the folds."""
-        loss = self.scores[:, None] - self.scores_without
-        return np.asarray(loss.std(axis=0, ddof=1) / np.sqrt(len(loss)))
+        """Standard error of ``importance``, corrected for the training rows that folds share."""
+        losses = (self.scores[:, None] - self.scores_without).T
+        return np.array([mean_of_folds(loss, self.held_out, self.n_rows).standard_error for loss in losses])
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
@@ -108,5 +115,7 @@ def drop_importance(
         final=False,
     ).dropping_features(n_columns)
     forest = prune_each(model, grow_trees(model, data, tasks))
-    scores = validate(data, tasks, forest).all_scores.reshape(-1, n_columns + 1)
-    return DropImportance(data.table.names, scores[:, 0], scores[:, 1:])
+    validation = validate(data, tasks, forest)
+    scores = validation.all_scores.reshape(-1, n_columns + 1)
+    held_out = np.diff(validation.row_start).reshape(-1, n_columns + 1)[:, 0]
+    return DropImportance(data.table.names, scores[:, 0], scores[:, 1:], held_out, data.n_rows)
