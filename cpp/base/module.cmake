@@ -103,7 +103,7 @@ if(n_levels EQUAL 1)
 endif()
 if(CROSSCUT_QUICK)
   target_precompile_headers(_core PRIVATE <nanobind/nanobind.h> <nanobind/ndarray.h> <nanobind/stl/optional.h> <nanobind/stl/pair.h>
-                            <nanobind/stl/string.h> <nanobind/stl/tuple.h> <nanobind/stl/vector.h> <algorithm> <bit> <cmath> <limits>
+                            <nanobind/stl/detail/nb_list.h> <nanobind/stl/tuple.h> <algorithm> <bit> <cmath> <limits>
                             <memory> <numeric> <span> <unordered_map>)
   get_target_property(libraries _core LINK_LIBRARIES)
   list(FILTER libraries INCLUDE REGEX "^nanobind")
