@@ -161,6 +161,8 @@ def readable(place: Place) -> Iterator[FileKind]:
         raise FileNotFoundError(f"{name!r} no longer exists") from error
     except TimeoutError:
         raise
+    except (MemoryError, *_duckdb_errors("OutOfMemoryException")) as error:
+        raise MemoryError(f"{name!r} does not fit into memory: {error}") from error
     except _duckdb_errors("PermissionException") as error:
         raise ValueError(
             f"{place} reads other files or loads extensions, which crosscut does not allow; "

@@ -100,7 +100,7 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _nominal_column(name, series)
     if dtype == nw.Date:
-        return date_column(name, np.asarray(series.cast(nw.Datetime("us")).to_numpy()))
+        return date_column(name, np.asarray(series.alias("").to_arrow()))
     if isinstance(dtype, nw.Datetime):
         if dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
