@@ -161,7 +161,7 @@ def readable(place: Place) -> Iterator[FileKind]:
         raise FileNotFoundError(f"{name!r} no longer exists") from error
     except TimeoutError:
         raise
-    except (MemoryError, *_duckdb_errors("OutOfMemoryException")) as error:
+    except _memory_errors() as error:
         raise MemoryError(f"{name!r} does not fit into memory: {error}") from error
     except _duckdb_errors("PermissionException") as error:
         raise ValueError(
@@ -177,6 +177,10 @@ def readable(place: Place) -> Iterator[FileKind]:
 def _duckdb_errors(name: str = "Error") -> tuple[type[Exception], ...]:
     """Return an exception class of DuckDB in a tuple; empty if DuckDB is not imported."""
     return (getattr(sys.modules["duckdb"], name),) if "duckdb" in sys.modules else ()
+
+
+def _memory_errors() -> tuple[type[Exception], ...]:
+    return MemoryError, *_duckdb_errors("OutOfMemoryException")
 
 
 def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:

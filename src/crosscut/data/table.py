@@ -218,6 +218,23 @@ class Table:
         """Return the given rows, which may repeat, with their ranks in this table."""
         return replace(self, ranks=self.ranks.take(rows, axis=1), coarse=self.coarse.take(rows, axis=1))
 
+    def with_seen_categories(self, rows: NDArray[np.bool_]) -> Table:
+        """Drop categories that none of these rows has; the other rows that have them become missing.
+
+        The result is for rules: the coarse ranks keep their codes.
+        """
+        ranks, n_values, categories = self.ranks, self.n_values.copy(), list(self.categories)
+        for f, labels in enumerate(self.categories):
+            seen = np.bincount(self.ranks[f, rows], minlength=len(labels) + 1)[: len(labels)] > 0
+            if seen.all():
+                continue
+            ranks = ranks.copy() if ranks is self.ranks else ranks
+            n_values[f] = seen.sum()
+            ranks[f] = np.append(np.where(seen, np.cumsum(seen) - 1, n_values[f]), n_values[f])[self.ranks[f]]
+            categories[f] = tuple(label for label, one in zip(labels, seen.tolist(), strict=True) if one)
+        schema = replace(self.schema, categories=tuple(categories))
+        return replace(self, schema=schema, ranks=ranks, n_values=n_values)
+
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + ", ..." * (self.n_columns > 6)
         return f"Table({self.n_rows} rows, {self.n_columns} columns: {shown})"

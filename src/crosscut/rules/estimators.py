@@ -124,6 +124,8 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         """
         check_parameters(self)
         data = TrainingSet.read(self, X, y, sample_weight)
+        trained = np.ones(data.n_rows, bool) if data.target.weights is None else data.target.weights > 0
+        data = replace(data, table=data.table.with_seen_categories(trained))
         tasks = Tasks.of_target(
             self.cv, data.target, data.classes, X=data.X, groups=groups, random_state=self.random_state
         )
@@ -134,8 +136,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
             examples = TableRows(data.table, data.target) if tasks.copies else groups[0].examples
-            held_out = (tasks.tests, tasks.first_test)
-            validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
+            validation = RuleValidation.of(examples, sets, tasks, data.target.values, fit.known_classes)
             validation.weights, validation.groups = data.target.weights, tasks.groups
             fit = with_scores(self, replace(fit, validation=validation), partial(held_out_rows, data, tasks))
         self.work_ = {
