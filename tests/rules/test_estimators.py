@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
 
-from crosscut import RuleClassifier
+from crosscut import BaggedTrees, RuleClassifier
 
 CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}]
 
@@ -163,3 +163,11 @@ def test_rules_can_be_boosted(choice):
     boosted = AdaBoostClassifier(weak, n_estimators=5).fit(X[::2], y[::2])
     assert len(boosted.estimators_) > 1 or boosted.estimator_errors_[0] == 0
     assert boosted.score(X[1::2], y[1::2]) > 0.85
+
+
+@pytest.mark.parametrize("model", [RuleClassifier(cv=None), BaggedTrees(n_trees=5, random_state=0)])
+def test_logarithms_of_probabilities(model):
+    X, y = load_iris(return_X_y=True)
+    model.fit(X, y)
+    assert np.exp(model.predict_log_proba(X)) == pytest.approx(model.predict_proba(X))
+    assert np.isneginf(model.predict_log_proba(X)).any()

@@ -145,7 +145,7 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
         array = arrays[name]
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         checksum = zlib.crc32(f"{name} {little.dtype.str} {array.shape}".encode(), checksum)
-        checksum = zlib.crc32(np.ascontiguousarray(little).reshape(-1).view(np.uint8), checksum)  # no copy
+        checksum = zlib.crc32(np.ascontiguousarray(little).reshape(-1).view(np.uint8).data, checksum)
     return checksum
 
 

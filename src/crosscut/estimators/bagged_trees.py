@@ -202,6 +202,18 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """
         return self._values(X)
 
+    @available_if(is_classifier)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
+        """Return the logarithm of :meth:`predict_proba`, minus infinity where a probability is 0.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     @available_if(is_regressor)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
         """Return a prediction interval for each row.

@@ -159,6 +159,17 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         parts = [rules.values(_satisfied(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
 
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
+        """Return the logarithm of :meth:`predict_proba`, minus infinity where a probability is 0.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row of X.
 
