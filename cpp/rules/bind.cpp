@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -112,6 +113,7 @@ class RuleTable {
     std::vector<std::vector<Condition>> rules;
     {
       nb::gil_scoped_release release;
+      const std::lock_guard lock(searching_);
       rules = rules::search(table_, searches, settings, *memory_);
     }
     std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> result;
@@ -163,6 +165,7 @@ class RuleTable {
 
   Table table_;
   std::optional<Memory> memory_;
+  std::mutex searching_;  // the buffers are of one search at a time
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model
 from crosscut.model_selection import GridSearchCV
 
-from . import mutations
+from . import files, mutations
 
 # of bindings; settings that are endless by themselves have to answer Ctrl-C
 REFUSALS = (ValueError, TypeError, LookupError, OverflowError, MemoryError, KeyboardInterrupt)
@@ -263,4 +263,10 @@ class Allocations(Bindings):
             yield None
 
 
-TARGETS = {"models": ModelFiles, "readers": Readers, "bindings": Bindings, "allocations": Allocations}
+TARGETS = {
+    "models": ModelFiles,
+    "readers": Readers,
+    "bindings": Bindings,
+    "allocations": Allocations,
+    **files.TARGETS,
+}

@@ -273,7 +273,7 @@ def test_random_grids_on_random_data(seed, n_rows, n_features, n_classes, data):
     ],
 )
 def test_successive_halving(monkeypatch, kind, options):
-    """The same as scikit-learn's, with one growth in each round; crosscut's tree, so that ties are the same."""
+    """The same as scikit-learn's with crosscut's tree, but with one growth in each round."""
     X, y = make_data(3, 500, 4)
     y = (y > np.median(y)).astype(int)
     tree = TreeClassifier(cv=None)

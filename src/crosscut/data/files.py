@@ -25,6 +25,7 @@ from crosscut.data.file_kind import (
     check_file,
     check_names,
 )
+from crosscut.data.frames import check_arrow
 from crosscut.data.text.dialect import READ_AS, TextOptions
 from crosscut.data.text.text_file import TextFile
 
@@ -129,7 +130,7 @@ def existing_place(
 ) -> Place:
     """Return the place of a path such as ``shop.duckdb::customers``; raise if there is no such file."""
     name = str(path)
-    if table is None and "::" in name:
+    if table is None and "::" in name and not Path(name).exists():
         name, table = name.rsplit("::", 1)
     check_file(Path(name))
     if table is not None and ending_of(name) not in DATABASES:
@@ -195,6 +196,7 @@ def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
     """
     import narwhals as nw
 
+    check_arrow(frame=frame)
     columns = nw.from_native(frame, eager_only=True)
     if target not in columns.columns:
         near = difflib.get_close_matches(target, columns.columns, n=1)

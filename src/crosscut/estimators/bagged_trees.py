@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from crosscut.data.frames import check_arrow
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
@@ -212,7 +213,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
             Rows to classify.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @available_if(is_regressor)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
@@ -281,6 +282,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """
         from sklearn.metrics import accuracy_score, r2_score
 
+        check_arrow(y=y, sample_weight=sample_weight)
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

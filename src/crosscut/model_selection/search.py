@@ -15,6 +15,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401, the imp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, indexable
 
+from crosscut.data.frames import check_arrow
 from crosscut.model_selection.call import Call, as_list, print_fits
 from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import CandidateTrees
@@ -56,6 +57,7 @@ class SharedSearch:
         self
         """
         self._validate_params()
+        check_arrow(X=X, y=y, **params)
         original_cv, reason = self.cv, None
         self.cv = as_list(original_cv)
         try:
