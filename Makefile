@@ -9,7 +9,7 @@ JOBS ?= 2
 TESTS ?= tests relational/tests
 BUILD = $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --editable "./relational[all]"
 
-.PHONY: fuzz sanitize-threads run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
+.PHONY: bench-guard fuzz sanitize-threads run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -26,6 +26,7 @@ lint: $(VENV)/.built
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(VENV)/bin/clang-format --dry-run -Werror $(filter %pp,$(CPP) $(RELATIONAL))
+	$(VENV)/bin/codespell
 	$(VENV)/bin/lint-imports
 	cd relational && ../$(VENV)/bin/lint-imports
 
@@ -94,6 +95,11 @@ bench: $(VENV)/.built
 	$(PY) benchmarks/panel.py $(QUICK) --json build/panel.json
 	$(PY) benchmarks/small_calls.py $(QUICK) --json build/small_calls.json
 	$(PY) benchmarks/tables.py build
+
+# Instructions of ten cases, compared with those in AGAINST; needs valgrind and its headers.
+AGAINST ?= benchmarks/results/guard.json
+bench-guard: $(VENV)/.built
+	$(PY) benchmarks/guard.py --against $(AGAINST) --json build/guard.json
 
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.
 reproduce: $(VENV)/.built

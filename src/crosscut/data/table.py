@@ -112,7 +112,7 @@ class Table:
     ) -> tuple[Self, NDArray[Any]]:
         """Build a table as :meth:`from_data` does; also return the rows as a matrix for prediction."""
         if max_bins is not None and not (
-            isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
+            isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE  # type: ignore[redundant-expr]
         ):
             raise ValueError(f"max_bins must be an integer from 2 to {MAX_COARSE} or None, not {max_bins!r}")
         plain = plain_matrix(X)

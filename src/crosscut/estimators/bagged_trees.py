@@ -98,7 +98,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         sample_weight : array (rows,), optional
             Weights of the rows.
         """
-        if not isinstance(self.n_trees, (int, np.integer)) or self.n_trees < 1:
+        if not isinstance(self.n_trees, (int, np.integer)) or self.n_trees < 1:  # type: ignore[redundant-expr]
             raise ValueError(f"n_trees must be a positive integer, but {self.n_trees!r} was given")
         if not 0 < self.max_samples <= 1:
             raise ValueError(f"max_samples must be a fraction in (0, 1], but {self.max_samples!r} was given")
