@@ -9,7 +9,7 @@ JOBS ?= 2
 TESTS ?= tests relational/tests
 BUILD = $(PY) -m pip install --quiet --no-build-isolation --editable ".[all]" --editable "./relational[all]"
 
-.PHONY: fuzz run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
+.PHONY: bench-guard fuzz sanitize-threads run test test-slow lint types format docs sanitize test-clang test-aarch64 bench reproduce wheel test-versions clean
 
 run: $(or $(wildcard $(VENV)/.built),$(VENV)/.native)
 	$(VENV)/bin/crosscut cv examples/churn.csv --target churned
@@ -26,6 +26,7 @@ lint: $(VENV)/.built
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(VENV)/bin/clang-format --dry-run -Werror $(filter %pp,$(CPP) $(RELATIONAL))
+	$(VENV)/bin/codespell
 	$(VENV)/bin/lint-imports
 	cd relational && ../$(VENV)/bin/lint-imports
 
@@ -50,11 +51,23 @@ sanitize: $(VENV)/.dependencies
 	export LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0; \
 		$(foreach tests,$(TESTS),$(PY) -m pytest -n $(JOBS) -m "not slow" $(tests) &&) true
 
-# Damaged input for readers, model files and the core; `make fuzz CASES=1000000 SECONDS=3600 TARGETS=readers`. It takes the core as
+# Concurrent calls of the core under ThreadSanitizer, which must report the planted race of the control and nothing else. OpenBLAS
+# has threads of its own, which ThreadSanitizer does not know.
+TSAN = LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" OPENBLAS_NUM_THREADS=1 \
+	TSAN_OPTIONS="exitcode=66 halt_on_error=1" setarch -R ../$(PY) -m fuzz.threads
+sanitize-threads: $(VENV)/.dependencies
+	rm -f $(VENV)/.built $(VENV)/.native
+	$(BUILD) --config-settings cmake.define.CROSSCUT_SANITIZE=thread --config-settings build-dir=build/threads
+	$(CXX) -g -shared -fPIC -fsanitize=thread tests/fuzz/race.cpp -o build/race.so
+	cd tests; $(TSAN) race ../build/race.so; test $$? = 66
+	cd tests; $(TSAN)
+
+# Damaged input for readers, model files, checkpoints and the core; Arrow memory that lies; hostile text and names; failing allocations.
+# `make fuzz CASES=1000000 SECONDS=3600 TARGETS=readers`. It takes the core as
 # it is built: after `make sanitize` the checked one. MODULE=tests.fuzz.targets is for crosscut-relational.
 CASES ?= 10000
 SECONDS ?= 600
-TARGETS ?= models readers bindings
+TARGETS ?= models readers bindings allocations tables lies sql names checkpoints
 MODULE ?= fuzz.targets
 fuzz: $(VENV)/.dependencies
 	cd tests && ../$(PY) -m fuzz.fuzz $(TARGETS) --module $(MODULE) --cases $(CASES) --seconds $(SECONDS)
@@ -82,6 +95,11 @@ bench: $(VENV)/.built
 	$(PY) benchmarks/panel.py $(QUICK) --json build/panel.json
 	$(PY) benchmarks/small_calls.py $(QUICK) --json build/small_calls.json
 	$(PY) benchmarks/tables.py build
+
+# Instructions of ten cases, compared with those in AGAINST; needs valgrind and its headers.
+AGAINST ?= benchmarks/results/guard.json
+bench-guard: $(VENV)/.built
+	$(PY) benchmarks/guard.py --against $(AGAINST) --json build/guard.json
 
 # The paper's tables and figures, into reproduction/; `make reproduce QUICK=--quick` takes a minute.
 reproduce: $(VENV)/.built

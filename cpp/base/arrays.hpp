@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/checks.hpp"
+#include "base/lists.hpp"
 #include "base/strided.hpp"
 
 namespace crosscut {

@@ -3,12 +3,12 @@
 // that module only.
 #pragma once
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include <exception>
 #include <typeinfo>
 
 #include "base/dispatch.hpp"
+#include "base/lists.hpp"
 
 namespace crosscut {
 

@@ -8,7 +8,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-option(CROSSCUT_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+set(CROSSCUT_SANITIZE OFF CACHE STRING "Build with sanitizers: ON for AddressSanitizer and UndefinedBehaviorSanitizer, or thread")
 option(CROSSCUT_WERROR "Treat compiler warnings as errors" OFF)
 option(CROSSCUT_ABLATION "Allow switching off single accelerations, to measure them" OFF)
 option(CROSSCUT_QUICK "Compile faster with less optimisation, for this machine's instruction set only" OFF)
@@ -45,9 +45,13 @@ if(CROSSCUT_WERROR)
   target_compile_options(crosscut_options INTERFACE -Werror)
 endif()
 if(CROSSCUT_SANITIZE)
-  target_compile_options(crosscut_options INTERFACE -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
+  set(sanitizers address,undefined)
+  if(CROSSCUT_SANITIZE STREQUAL thread)
+    set(sanitizers thread)
+  endif()
+  target_compile_options(crosscut_options INTERFACE -O1 -g -fno-omit-frame-pointer -fsanitize=${sanitizers}
                          -fno-sanitize-recover=undefined)
-  target_link_options(crosscut_options INTERFACE -fsanitize=address,undefined)
+  target_link_options(crosscut_options INTERFACE -fsanitize=${sanitizers})
 endif()
 target_link_libraries(crosscut_options INTERFACE Threads::Threads)
 
@@ -91,7 +95,8 @@ elseif(CMAKE_BUILD_TYPE STREQUAL Release)
   endif()
 endif()
 
-nanobind_add_module(_core STABLE_ABI NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE ${sources} ${bindings})
+# A domain of its own: else modules built with the same nanobind, such as duckdb, translate the exceptions of this one.
+nanobind_add_module(_core NB_DOMAIN crosscut ${CROSSCUT_FREE_THREADED} STABLE_ABI NB_STATIC NB_SUPPRESS_WARNINGS NOMINSIZE ${sources} ${bindings})
 target_link_libraries(_core PRIVATE crosscut_options)
 # nanobind silently falls back to the ABI of one version, which is wrong for a wheel whose name promises all versions.
 if(SKBUILD_SABI_VERSION AND NOT TARGET nanobind-static-abi3)
@@ -103,7 +108,7 @@ if(n_levels EQUAL 1)
 endif()
 if(CROSSCUT_QUICK)
   target_precompile_headers(_core PRIVATE <nanobind/nanobind.h> <nanobind/ndarray.h> <nanobind/stl/optional.h> <nanobind/stl/pair.h>
-                            <nanobind/stl/string.h> <nanobind/stl/tuple.h> <nanobind/stl/vector.h> <algorithm> <bit> <cmath> <limits>
+                            <nanobind/stl/detail/nb_list.h> <nanobind/stl/tuple.h> <algorithm> <bit> <cmath> <limits>
                             <memory> <numeric> <span> <unordered_map>)
   get_target_property(libraries _core LINK_LIBRARIES)
   list(FILTER libraries INCLUDE REGEX "^nanobind")

@@ -2,7 +2,6 @@
 // because the functions behind them trust theirs.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,6 @@
 // Bindings for grown trees: prediction, pruning and smaller trees inside them. They check all
 // arguments.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>

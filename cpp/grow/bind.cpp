@@ -2,7 +2,6 @@
 // checked when it is made, so no array can make the core read out of bounds. grow() checks that
 // they fit together.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <chrono>
 #include <limits>

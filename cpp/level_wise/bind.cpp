@@ -1,6 +1,5 @@
 // Bindings for level-wise growth. They check all arguments.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <bit>
 #include <numeric>

@@ -1,12 +1,12 @@
 // Python's RuleTable: checks all arguments, and keeps the buffers of its searches.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -26,6 +26,17 @@ Kind kind_of(const std::string& name) {
 }
 
 const std::array<std::string, 4> operators{"<=", ">", "=", "!="};  // by Operator
+
+// Raises Python's pending KeyboardInterrupt; asks Python at most every 0.1 seconds.
+void raise_interrupt() {
+  using Clock = std::chrono::steady_clock;
+  static thread_local Clock::time_point last = Clock::now();
+  const auto now = Clock::now();
+  if (now - last < std::chrono::milliseconds(100)) return;
+  last = now;
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
 
 class RuleTable {
  public:
@@ -66,6 +77,7 @@ class RuleTable {
     }
     table_.prepare();
     memory_.emplace(table_);
+    memory_->interrupted = &raise_interrupt;
   }
 
   // Returns the conditions of each rule: feature, operator, and threshold or category.
@@ -101,6 +113,7 @@ class RuleTable {
     std::vector<std::vector<Condition>> rules;
     {
       nb::gil_scoped_release release;
+      const std::lock_guard lock(searching_);
       rules = rules::search(table_, searches, settings, *memory_);
     }
     std::vector<std::vector<std::tuple<std::int32_t, std::string, double>>> result;
@@ -152,6 +165,7 @@ class RuleTable {
 
   Table table_;
   std::optional<Memory> memory_;
+  std::mutex searching_;  // the buffers are of one search at a time
 };
 
 }  // namespace

@@ -49,6 +49,7 @@ void Refinement::refine(const std::vector<State>& states, std::size_t width) {
   }
   memory_.work.states += static_cast<std::int64_t>(states.size());
   for (const auto& members : bundles(all)) {
+    memory_.poll();
     Bundle bundle = bundle_of(states, members, width);
     n_lanes_ = bundle.n_lanes;
     gather(bundle);
@@ -92,6 +93,7 @@ std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const Sta
   std::stable_sort(states.begin(), states.end(),
                    [](const State* x, const State* y) { return x->n_rows > y->n_rows; });
   for (const State* state : states) {
+    memory_.poll();
     Group single{{state}, state->rows, static_cast<double>(state->n_rows)};
     const auto partner = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       if (group.states.size() == most_lanes_ ||
@@ -106,6 +108,7 @@ std::vector<std::vector<const State*>> Refinement::bundles(std::vector<const Sta
   }
   std::vector<Group> result;
   for (Group& group : groups) {
+    memory_.poll();
     double saved = 0, size = 0;
     Group* into = nullptr;
     for (Group& other : result) {

@@ -185,6 +185,7 @@ class Run {
     std::vector<Child> kept;
     for (const auto& [from, candidate] : all) {
       if (kept.size() == width) break;
+      memory_.poll();
       Child child = child_of(states[from], *candidate);
       const bool known = std::any_of(kept.begin(), kept.end(), [&](Child& other) {
         return other.state.n == child.state.n && other.state.counts == child.state.counts &&

@@ -122,6 +122,14 @@ struct Memory {
   // best candidates of each state being refined, the best first
   std::vector<std::vector<Candidate>> found;
   std::vector<State> spare;  // finished states, whose memory is reused
+  // Calls `interrupted` now and then; it throws if the user wants to stop.
+  void poll() {
+    if (++polls_ % 64 == 0 && interrupted) interrupted();
+  }
+  void (*interrupted)() = nullptr;
+
+ private:
+  unsigned polls_ = 0;
 };
 
 std::vector<std::vector<Condition>> search(const Table& table, const std::vector<Search>& searches,

@@ -2,9 +2,7 @@
 // other bind files; the rest of the code relies on it.
 #pragma once
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <stdexcept>

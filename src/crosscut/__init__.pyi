@@ -20,6 +20,8 @@ from .model_file import save_model as save_model
 from .model_selection import RFECV as RFECV
 from .model_selection import DelegationWarning as DelegationWarning
 from .model_selection import GridSearchCV as GridSearchCV
+from .model_selection import HalvingGridSearchCV as HalvingGridSearchCV
+from .model_selection import HalvingRandomSearchCV as HalvingRandomSearchCV
 from .model_selection import NestedResult as NestedResult
 from .model_selection import RandomizedSearchCV as RandomizedSearchCV
 from .model_selection import cross_val_predict as cross_val_predict

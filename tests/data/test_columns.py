@@ -136,6 +136,29 @@ DATES = [
 ]
 
 
+LATE = pa.array([2**31 - 1, 0], pa.int32()).cast(pa.date32())
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.table({"a": LATE}),
+        pa.table({"a": pa.array([2**62, 0]).cast(pa.timestamp("s"))}),
+        pl.DataFrame({"a": pl.Series([2**31 - 1, 0], dtype=pl.Int32).cast(pl.Date)}),
+        pd.DataFrame({"a": np.array([2**61, 0]).astype("M8[s]")}),
+        pd.DataFrame({"a": pd.Series(LATE, dtype=pd.ArrowDtype(pa.date32()))}),
+    ],
+)
+def test_dates_beyond_the_calendar_are_refused(frame):
+    with pytest.raises(ValueError, match="'a' of X holds a date outside of the years 1 to 9999 in row 0"):
+        columns_of(frame)
+
+
+def test_the_last_moment_of_the_calendar_is_a_date():
+    last = np.array([["9999-12-31T23:59:59"]], "M8[s]")
+    assert columns_of(last)[0].values.tolist() == [pytest.approx(2932896.99998843)]
+
+
 @pytest.mark.parametrize("frame", DATES, ids=range(len(DATES)))
 def test_dates_are_days(frame):
     column = one(frame)

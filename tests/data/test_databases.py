@@ -87,3 +87,14 @@ def test_a_damaged_database(tmp_path, kind):
     path.write_bytes(raw)
     with pytest.raises(ValueError, match=rf"x\.{kind}' (cannot be read|has no tables)"):
         read_file(path)
+
+
+def test_names_with_the_sign_of_tables_and_of_options(tmp_path):
+    path = tmp_path / "a::b.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS a")
+        database.commit()
+    assert read_file(path)["a"].to_pylist() == [1]
+    (tmp_path / "a?b.duckdb").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"reads what follows '\?' in .* as options; rename the file"):
+        read_file(tmp_path / "a?b.duckdb")

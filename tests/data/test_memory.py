@@ -7,6 +7,7 @@ from pyarrow import parquet
 
 from crosscut import BaggedTrees, RuleClassifier, Stream, TreeClassifier, read_file
 from crosscut.data import memory
+from crosscut.data.files import existing_place, readable
 from crosscut.data.memory import available, check_memory
 
 
@@ -68,4 +69,21 @@ def test_a_packed_file_larger_than_memory_is_given_up(tmp_path, monkeypatch):
         for _ in range(20):
             file.write(b"1,a\n" * (4 << 20))
     with pytest.raises(MemoryError, match=r"the decompressed .*bomb.csv.gz.* Stream"):
+        read_file(path)
+
+
+def test_too_little_memory_is_not_called_damage(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"")
+    with (
+        pytest.raises(MemoryError, match=r"does not fit into memory: malloc"),
+        readable(existing_place(path)),
+    ):
+        raise pa.ArrowMemoryError("malloc of size 1 failed")
+
+
+def test_a_row_that_is_too_long_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"a,y\n1,p\n{'x' * 5_000_000},q\n")
+    with pytest.raises(ValueError, match="a row is longer than 1 MB"):
         read_file(path)

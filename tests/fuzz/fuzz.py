@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -46,13 +47,35 @@ def work(name, first, cases, seconds, module):
     print("done", flush=True)
 
 
+def preloaded(name, module, folder):
+    """Return the environment of a target's process: some targets preload a library."""
+    sys.path.append(PATHS["PYTHONPATH"])
+    source = getattr(import_module(module).TARGETS[name.partition(":")[0]], "preload", None)
+    if source is None:
+        return PATHS
+    library = f"{folder}/preload.so"
+    compiler = os.environ.get("CXX", "c++")
+    subprocess.run(
+        [compiler, "-O1", "-shared", "-fPIC", "-std=c++20", TESTS / "fuzz" / source, "-o", library],
+        check=True,
+    )
+    return PATHS | {"LD_PRELOAD": f"{library} {PATHS.get('LD_PRELOAD', '')}".strip()}
+
+
 def attack(name, first, cases, seconds, module="fuzz.targets"):
     """Return how often each thing was attacked, and what went wrong in which cases."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _attack(name, first, cases, seconds, module=module, variables=preloaded(name, module, folder))
+
+
+def _attack(name, first, cases, seconds, *, module, variables):
     faults, begin, end, tried = [], time.monotonic(), first + cases, Counter()
     while first < end and (left := seconds - (time.monotonic() - begin)) > 0:
         command = [sys.executable, "-m", "fuzz.fuzz", "--work", name, "--first", str(first)]
         command += ["--cases", str(end - first), "--seconds", str(left), "--module", module]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS, env=PATHS)
+        result = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=TESTS, env=variables
+        )
         lines = result.stdout.splitlines()
         tried.update(line.split()[1] for line in lines if line != "done")
         if lines[-1:] == ["done"]:

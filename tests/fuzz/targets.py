@@ -1,5 +1,6 @@
 """What is attacked. A case says what it does before each thing, None if that is not damaged."""
 
+import ctypes
 import tempfile
 from collections import Counter
 from contextlib import suppress
@@ -22,7 +23,7 @@ from crosscut.data.array_file import read_arrays, write_arrays
 from crosscut.model_file import ModelFileError, load_model
 from crosscut.model_selection import GridSearchCV
 
-from . import mutations
+from . import files, mutations
 
 # of bindings; settings that are endless by themselves have to answer Ctrl-C
 REFUSALS = (ValueError, TypeError, LookupError, OverflowError, MemoryError, KeyboardInterrupt)
@@ -235,4 +236,37 @@ def _own(value, now=None):
     return now.get(id(value), value) if now else value
 
 
-TARGETS = {"models": ModelFiles, "readers": Readers, "bindings": Bindings}
+class Allocations(Bindings):
+    """The same calls, undamaged, with one failing allocation each: they raise MemoryError or finish."""
+
+    preload = "allocations.cpp"
+    many = 1 << 40
+
+    def attack(self, random):
+        new = ctypes.CDLL(None)
+        new.allocations_left.restype, new.fail_after.argtypes = ctypes.c_long, [ctypes.c_long]
+        now = {}
+        for name, function, *given, result in self.sessions[random.integers(0, len(self.sessions))]:
+            arguments, named = _own(given, now)
+            new.fail_after(self.many)
+            with suppress(*REFUSALS):  # numbers in an object may differ after a call that failed
+                now[id(result)] = function(*arguments, **named)
+            used = self.many - new.allocations_left()
+            new.fail_after(-1)
+            for failing in random.integers(0, used, min(used, 3)).tolist():
+                arguments, named = _own(given, now)
+                yield name
+                new.fail_after(failing)
+                with suppress(*REFUSALS):  # objects with a state refuse a second call
+                    function(*arguments, **named)
+                new.fail_after(-1)
+            yield None
+
+
+TARGETS = {
+    "models": ModelFiles,
+    "readers": Readers,
+    "bindings": Bindings,
+    "allocations": Allocations,
+    **files.TARGETS,
+}

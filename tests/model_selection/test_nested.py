@@ -7,6 +7,7 @@ import pytest
 from sklearn import model_selection as scikit
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -193,3 +194,29 @@ def test_a_scorer_that_fails_gives_nan(share):
             tree, {"max_depth": [1, 2]}, X, y, cv=scikit.KFold(3), inner_cv=scikit.KFold(2), **options
         )
     np.testing.assert_array_equal(result.test_score, expected)
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_an_inner_splitter_that_fails_gives_nan(share):
+    class Sometimes(KFold):
+        def split(self, X, y=None, groups=None):
+            if X[0, 0] == 0:
+                raise RuntimeError("no inner split")
+            return super().split(X, y, groups)
+
+    X, y = np.arange(40.0).reshape(-1, 1), (np.arange(40) % 3 == 0).astype(int)
+    tree = DecisionTreeClassifier(random_state=0, max_features=None if share else "sqrt")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = scikit.GridSearchCV(tree, {"max_depth": [1, 2]}, cv=Sometimes(2))
+        expected = scikit.cross_val_score(search, X, y, cv=KFold(4))
+    with pytest.warns(FitFailedWarning, match="inner_cv failed: RuntimeError: no inner split"):
+        result = crosscut.nested_cross_validate(
+            tree, {"max_depth": [1, 2]}, X, y, cv=KFold(4), inner_cv=Sometimes(2)
+        )
+    np.testing.assert_array_equal(result.test_score, expected)
+    assert np.isnan(expected).sum() == 3
+    assert [not params for params in result.best_params] == np.isnan(expected).tolist()
+    X[:] = 0
+    with pytest.warns(FitFailedWarning), pytest.raises(RuntimeError, match="no inner split"):
+        crosscut.nested_cross_validate(tree, {"max_depth": [1, 2]}, X, y, cv=KFold(4), inner_cv=Sometimes(2))

@@ -88,6 +88,13 @@ def test_where_scikit_warns_or_fails_so_do_we(scoring):
     np.testing.assert_allclose(*found, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_the_log_loss_of_one_class_is_undefined():
+    X, y = np.arange(12.0).reshape(-1, 1), np.zeros(12, int)
+    scores = crosscut.cross_val_score(DecisionTreeClassifier(), X, y, cv=3, scoring="neg_log_loss")
+    assert np.isnan(scores).all()
+
+
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "accuracy", "f1", "roc_auc"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_equal_trees_have_equal_ranks(scoring, weighted):

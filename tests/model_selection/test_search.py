@@ -1,6 +1,7 @@
 """GridSearchCV and RandomizedSearchCV give scikit-learn's results, choice and tree on data without ties."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -260,3 +261,49 @@ def test_random_grids_on_random_data(seed, n_rows, n_features, n_classes, data):
     leaves = [{"min_samples_leaf": size} for size in grid["min_samples_leaf"]]
     assume(is_tie_free(estimator, X, y, cv=3, params=leaves, seeds=2))
     both("GridSearchCV", estimator, grid, X, y, cv=3, return_train_score=True)
+
+
+@pytest.mark.parametrize("kind", ["HalvingGridSearchCV", "HalvingRandomSearchCV"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"aggressive_elimination": True, "max_resources": 200, "refit": False},
+        {"resource": "min_samples_split", "max_resources": 60, "min_resources": 2, "cv": 3},
+    ],
+)
+def test_successive_halving(monkeypatch, kind, options):
+    """The same as scikit-learn's with crosscut's tree, but with one growth in each round."""
+    X, y = make_data(3, 500, 4)
+    y = (y > np.median(y)).astype(int)
+    tree = TreeClassifier(cv=None)
+    grid = {"max_depth": [1, 2, 3, 5, None], "min_samples_leaf": [1, 4, 16]}
+    weights = np.random.default_rng(0).integers(1, 4, 500).astype(float)
+    growths = count_growths(monkeypatch)
+    ours = getattr(crosscut, kind)(tree, grid, random_state=0, **options).fit(X, y, sample_weight=weights)
+    n_refits = 2 * options.get("refit", True)  # crosscut's trees are fitted again for their attributes
+    assert len(growths) == len(ours.n_candidates_) + n_refits
+    theirs = getattr(scikit, kind)(tree, grid, random_state=0, **options).fit(X, y, sample_weight=weights)
+    assert ours.n_candidates_ == theirs.n_candidates_
+    assert len(ours.n_candidates_) >= 2
+    for name, values in theirs.cv_results_.items():
+        if name != "params" and values.dtype.kind == "f" and "time" not in name:
+            np.testing.assert_allclose(ours.cv_results_[name], values, err_msg=name)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_score_ == theirs.best_score_
+    if options.get("refit", True):
+        assert ours.predict_proba(X).tolist() == theirs.predict_proba(X).tolist()
+
+
+def test_a_small_space_is_warned_about_once():
+    X, y = make_data(3, 60, 2)
+    for shared in (True, False):
+        tree = DecisionTreeRegressor(random_state=0, splitter="best" if shared else "random")
+        generator = np.random.RandomState(3)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            crosscut.RandomizedSearchCV(tree, {"max_depth": [1, 2]}, n_iter=9, random_state=generator).fit(
+                X, y
+            )
+        assert sum("is smaller than n_iter" in str(each.message) for each in caught) == 1

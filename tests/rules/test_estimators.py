@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
 
-from crosscut import RuleClassifier
+from crosscut import BaggedTrees, RuleClassifier
 
 CHOICES = [{}, {"ordered": False}, {"strategy": "ripper"}]
 
@@ -82,10 +82,36 @@ def test_a_rule_may_exclude_a_category():
     y = np.where(frame["colour"].isin(["blue", "green"]), "yes", "no")
     model = RuleClassifier(cv=None).fit(frame, y)
     assert model.to_text().startswith("if colour != red then yes  [covers 20, precision 1.000]")
-    assert "WHEN \"colour\" <> 'red' THEN 'yes'" in model.to_sql()
+    assert "WHEN \"colour\" IN ('blue', 'green') THEN 'yes'" in model.to_sql()
     new = pd.DataFrame({"colour": ["red", "blue", "pink", None]})
     assert model.predict(new).tolist() == ["no", "yes", "no", "no"]
     assert "!=" not in RuleClassifier(cv=None, strategy="ripper").fit(frame, y).to_text()
+
+
+@pytest.mark.parametrize("kind", ["text", "category"])
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_category_that_the_training_rows_lack_is_missing(choice, kind):
+    """Whether the type declares it makes no difference, in folds as in models of their rows."""
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        labels = draw.choice(list("abcdef"), (40, 2), p=[0.3, 0.3, 0.3, 0.05, 0.03, 0.02])
+        y = np.where(draw.random(40) < 0.8, labels[:, 0] == "a", labels[:, 1] != "b")
+        weights = (draw.random(40) < 0.95).astype(float)
+        text = pd.DataFrame(labels, columns=["u", "v"])
+        declared = pd.CategoricalDtype(list("gfedcba"))
+        frame = text if kind == "text" else text.astype(declared)
+        cv = list(StratifiedKFold(4).split(labels, y))
+        model = RuleClassifier(cv=cv, min_coverage=1, **choice).fit(frame, y, sample_weight=weights)
+        for train, test in cv:
+            refit = RuleClassifier(cv=None, min_coverage=1, **choice)
+            refit.fit(frame.iloc[train], y[train], sample_weight=weights[train])
+            assert refit.predict(frame.iloc[test]).tolist() == model.cv_predictions_[test].tolist()
+            kept = train[weights[train] > 0]
+            known = frame.iloc[kept]
+            if kind == "category":
+                known = known.apply(lambda column: column.cat.remove_unused_categories())
+            alone = RuleClassifier(cv=None, min_coverage=1, **choice).fit(known, y[kept])
+            assert alone.predict(frame).tolist() == refit.predict(frame).tolist()
 
 
 def test_without_cross_validation_there_is_no_score():
@@ -137,3 +163,11 @@ def test_rules_can_be_boosted(choice):
     boosted = AdaBoostClassifier(weak, n_estimators=5).fit(X[::2], y[::2])
     assert len(boosted.estimators_) > 1 or boosted.estimator_errors_[0] == 0
     assert boosted.score(X[1::2], y[1::2]) > 0.85
+
+
+@pytest.mark.parametrize("model", [RuleClassifier(cv=None), BaggedTrees(n_trees=5, random_state=0)])
+def test_logarithms_of_probabilities(model):
+    X, y = load_iris(return_X_y=True)
+    model.fit(X, y)
+    assert np.exp(model.predict_log_proba(X)) == pytest.approx(model.predict_proba(X))
+    assert np.isneginf(model.predict_log_proba(X)).any()

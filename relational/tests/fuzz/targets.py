@@ -103,4 +103,8 @@ class Bindings(targets.Bindings):
     core, groups, fits = _core, {"relational": "FactStore QueryStore QueryForest"}, staticmethod(fits)
 
 
-TARGETS = {"models": ModelFiles, "readers": Readers, "bindings": Bindings}
+class Allocations(targets.Allocations, Bindings):
+    """With the core of Bindings."""
+
+
+TARGETS = {"models": ModelFiles, "readers": Readers, "bindings": Bindings, "allocations": Allocations}

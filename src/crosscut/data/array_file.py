@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from crosscut.data.file_kind import check_file
+from crosscut.data.memory import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,12 +73,15 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
 
     with suppress(FileNotFoundError):
         check_file(Path(path))
+        check_memory(Path(path).stat().st_size, repr(str(path)), "load it on a machine with more memory")
     with Path(path).open("rb"):  # raises Python's own errors, not those of safetensors
         pass
     try:
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
             arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
+    except MemoryError as error:
+        raise MemoryError(f"{str(path)!r} does not fit into memory: {error}") from error
     except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # a type that NumPy lacks
         raise ArrayFileError(f"{str(path)!r} is not a crosscut file, or is incomplete: {error}") from error
     if text is None:
@@ -141,7 +145,7 @@ def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
         array = arrays[name]
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         checksum = zlib.crc32(f"{name} {little.dtype.str} {array.shape}".encode(), checksum)
-        checksum = zlib.crc32(np.ascontiguousarray(little).tobytes(), checksum)
+        checksum = zlib.crc32(np.ascontiguousarray(little).reshape(-1).view(np.uint8).data, checksum)
     return checksum
 
 

@@ -86,7 +86,7 @@ def _leak(
         numbers = np.asarray(
             column.cast("float64")
             if kind_of_values(column.type) == "numbers"
-            else column.cast("timestamp[us]").cast("int64")
+            else column.cast("timestamp[us]", safe=False).cast("int64")
         )
         fraction = max(fraction, _linear(numbers, y) if classes is None else _best_cut(numbers, classes))
     return Finding(name, "leak", f"determines {fraction:.1%} of the target") if fraction >= LEAKS else None

@@ -61,6 +61,8 @@ def last_moment(cut: float) -> dt.datetime:
     return _EPOCH + dt.timedelta(microseconds=microsecond)
 
 
+_WIDE_UNITS = {"Y", "M", "W", "D", "h", "m", "s", "ms", "us"}  # the others reach from 1677 to 2262
+
 Kind = Literal["numeric", "boolean", "date", "nominal"]
 
 # names of columns that number the rows, and of columns that hold times
@@ -154,7 +156,17 @@ def _array_of_lists(rows: Any) -> NDArray[Any]:
 
 
 def date_column(name: str, moments: NDArray[Any]) -> Column:
-    """Return dates and times as days since 1970-01-01."""
+    """Return dates and times as days since 1970-01-01; they must be dates of Python."""
+    if np.datetime_data(moments.dtype)[0] in _WIDE_UNITS:
+        first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31") + 1
+        strange = np.flatnonzero(
+            (moments < first.astype(moments.dtype)) | (moments >= last.astype(moments.dtype))
+        )
+        if len(strange):
+            raise ValueError(
+                f"column {name!r} of X holds a date outside of the years 1 to 9999 in row {strange[0]}; "
+                "correct it, or make it missing"
+            )
     moments = moments.astype("datetime64[us]")
     days = moments.astype(np.int64) / MICROSECONDS
     days[np.isnat(moments)] = np.nan

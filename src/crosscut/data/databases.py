@@ -128,6 +128,9 @@ class DuckdbDatabase(_Database):
     def __init__(self, path: Path, timeout: float | None = None) -> None:
         import duckdb
 
+        if "?" in str(path):
+            raise ValueError(f"DuckDB reads what follows '?' in {str(path)!r} as options; rename the file")
+
         super().__init__(timeout)
         # Without external access, views cannot read other files by read_csv, read_text or glob.
         closed = {"enable_external_access": "false", "lock_configuration": "true"}

@@ -25,6 +25,7 @@ from crosscut.data.file_kind import (
     check_file,
     check_names,
 )
+from crosscut.data.frames import check_arrow
 from crosscut.data.text.dialect import READ_AS, TextOptions
 from crosscut.data.text.text_file import TextFile
 
@@ -129,7 +130,7 @@ def existing_place(
 ) -> Place:
     """Return the place of a path such as ``shop.duckdb::customers``; raise if there is no such file."""
     name = str(path)
-    if table is None and "::" in name:
+    if table is None and "::" in name and not Path(name).exists():
         name, table = name.rsplit("::", 1)
     check_file(Path(name))
     if table is not None and ending_of(name) not in DATABASES:
@@ -161,6 +162,8 @@ def readable(place: Place) -> Iterator[FileKind]:
         raise FileNotFoundError(f"{name!r} no longer exists") from error
     except TimeoutError:
         raise
+    except _memory_errors() as error:
+        raise MemoryError(f"{name!r} does not fit into memory: {error}") from error
     except _duckdb_errors("PermissionException") as error:
         raise ValueError(
             f"{place} reads other files or loads extensions, which crosscut does not allow; "
@@ -177,6 +180,10 @@ def _duckdb_errors(name: str = "Error") -> tuple[type[Exception], ...]:
     return (getattr(sys.modules["duckdb"], name),) if "duckdb" in sys.modules else ()
 
 
+def _memory_errors() -> tuple[type[Exception], ...]:
+    return MemoryError, *_duckdb_errors("OutOfMemoryException")
+
+
 def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
     """Split a frame into feature columns and target values.
 
@@ -189,6 +196,7 @@ def split_target(frame: TableLike, target: str) -> tuple[Any, NDArray[Any]]:
     """
     import narwhals as nw
 
+    check_arrow(frame=frame)
     columns = nw.from_native(frame, eager_only=True)
     if target not in columns.columns:
         near = difflib.get_close_matches(target, columns.columns, n=1)

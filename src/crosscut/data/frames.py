@@ -32,16 +32,37 @@ def names_of_frame(X: object) -> list[str] | None:
     return names if all(type(name) is str for name in names) and 0 < len(set(names)) == len(names) else None
 
 
-def check_arrow(data: object, name: str) -> None:
-    """Check Arrow data fully before anything reads it: damaged offsets point outside of its memory."""
-    if type(data).__module__.partition(".")[0] != "pyarrow" or not hasattr(data, "validate"):
-        return
-    import pyarrow as pa
+def check_arrow(**data: object) -> None:
+    """Check Arrow data, also in pandas, fully before anything reads it.
 
-    try:
-        data.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{name} is damaged Arrow data: {error}") from error
+    Damaged offsets and codes point outside of its memory, and most libraries do not look.
+    """
+    for name, each in data.items():
+        for part in _arrow_parts(each):
+            import pyarrow as pa
+
+            try:
+                part.validate(full=True)
+            except pa.ArrowException as error:
+                raise ValueError(f"{name} is damaged Arrow data: {error}") from error
+
+
+def _arrow_parts(data: Any) -> list[Any]:
+    """Return what Arrow holds of a frame or column of pyarrow or pandas."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "pyarrow":
+        return [data] if hasattr(data, "validate") else []
+    if library != "pandas":
+        return []
+    columns = [data.iloc[:, f] for f in range(data.shape[1])] if hasattr(data, "columns") else [data]
+    arrays: list[Any] = [getattr(column, "array", None) for column in columns]
+    arrays += [array.categories.array for array in arrays if hasattr(array, "categories")]
+    dtypes = [getattr(array, "dtype", None) for array in arrays]
+    return [
+        array.__arrow_array__()
+        for array, dtype in zip(arrays, dtypes, strict=True)
+        if hasattr(dtype, "pyarrow_dtype") or str(getattr(dtype, "storage", "")).startswith("pyarrow")
+    ]
 
 
 def columns_of(X: object) -> list[Column]:
@@ -67,7 +88,7 @@ def _columns_of_frame(X: TableLike) -> list[Column]:
         import pyarrow as pa
 
         X = pa.table(X)
-    check_arrow(X, "X")
+    check_arrow(X=X)
     try:
         frame = nw.from_native(X)
     except TypeError:
@@ -100,7 +121,7 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _nominal_column(name, series)
     if dtype == nw.Date:
-        return date_column(name, np.asarray(series.cast(nw.Datetime("us")).to_numpy()))
+        return date_column(name, np.asarray(series.alias("").to_arrow()))
     if isinstance(dtype, nw.Datetime):
         if dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -112,7 +112,7 @@ class Table:
     ) -> tuple[Self, NDArray[Any]]:
         """Build a table as :meth:`from_data` does; also return the rows as a matrix for prediction."""
         if max_bins is not None and not (
-            isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE
+            isinstance(max_bins, (int, np.integer)) and 2 <= max_bins <= MAX_COARSE  # type: ignore[redundant-expr]
         ):
             raise ValueError(f"max_bins must be an integer from 2 to {MAX_COARSE} or None, not {max_bins!r}")
         plain = plain_matrix(X)
@@ -217,6 +217,23 @@ class Table:
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Return the given rows, which may repeat, with their ranks in this table."""
         return replace(self, ranks=self.ranks.take(rows, axis=1), coarse=self.coarse.take(rows, axis=1))
+
+    def with_seen_categories(self, rows: NDArray[np.bool_]) -> Table:
+        """Drop categories that none of these rows has; the other rows that have them become missing.
+
+        The result is for rules: the coarse ranks keep their codes.
+        """
+        ranks, n_values, categories = self.ranks, self.n_values.copy(), list(self.categories)
+        for f, labels in enumerate(self.categories):
+            seen = np.bincount(self.ranks[f, rows], minlength=len(labels) + 1)[: len(labels)] > 0
+            if seen.all():
+                continue
+            ranks = ranks.copy() if ranks is self.ranks else ranks
+            n_values[f] = seen.sum()
+            ranks[f] = np.append(np.where(seen, np.cumsum(seen) - 1, n_values[f]), n_values[f])[self.ranks[f]]
+            categories[f] = tuple(label for label, one in zip(labels, seen.tolist(), strict=True) if one)
+        schema = replace(self.schema, categories=tuple(categories))
+        return replace(self, schema=schema, ranks=ranks, n_values=n_values)
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + ", ..." * (self.n_columns > 6)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from crosscut.data.frames import check_arrow
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
@@ -97,7 +98,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         sample_weight : array (rows,), optional
             Weights of the rows.
         """
-        if not isinstance(self.n_trees, (int, np.integer)) or self.n_trees < 1:
+        if not isinstance(self.n_trees, (int, np.integer)) or self.n_trees < 1:  # type: ignore[redundant-expr]
             raise ValueError(f"n_trees must be a positive integer, but {self.n_trees!r} was given")
         if not 0 < self.max_samples <= 1:
             raise ValueError(f"max_samples must be a fraction in (0, 1], but {self.max_samples!r} was given")
@@ -202,6 +203,18 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """
         return self._values(X)
 
+    @available_if(is_classifier)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
+        """Return the logarithm of :meth:`predict_proba`, minus infinity where a probability is 0.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
     @available_if(is_regressor)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:
         """Return a prediction interval for each row.
@@ -269,6 +282,7 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         """
         from sklearn.metrics import accuracy_score, r2_score
 
+        check_arrow(y=y, sample_weight=sample_weight)
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

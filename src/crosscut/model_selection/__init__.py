@@ -4,7 +4,12 @@ from crosscut.model_selection.candidates import DelegationWarning
 from crosscut.model_selection.elimination import RFECV
 from crosscut.model_selection.nested import NestedResult, nested_cross_validate
 from crosscut.model_selection.resampling import learning_curve, permutation_test_score
-from crosscut.model_selection.search import GridSearchCV, RandomizedSearchCV
+from crosscut.model_selection.search import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+)
 from crosscut.model_selection.validate import (
     cross_val_predict,
     cross_val_score,
@@ -16,6 +21,8 @@ __all__ = [
     "RFECV",
     "DelegationWarning",
     "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
     "NestedResult",
     "RandomizedSearchCV",
     "cross_val_predict",

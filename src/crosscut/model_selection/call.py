@@ -18,6 +18,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from crosscut.data.frames import check_arrow
 from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
 from crosscut.model_selection.evaluation import CandidateTrees
 from crosscut.model_selection.pipelines import read_estimator
@@ -55,6 +56,8 @@ def drop_in(function: Any) -> Callable[[F], F]:
         def called(*arguments: Any, **options: Any) -> Any:
             bound = signature.bind(*arguments, **options).arguments
             bound["cv"] = as_list(bound.get("cv"))
+            rows = {name: bound.get(name) for name in ("X", "y", "groups")}
+            check_arrow(**rows, **(bound.get("params") or {}))
             try:
                 return shared(**bound)
             except NotShared as error:

@@ -136,7 +136,7 @@ def f1(
 
 def log_loss(cells: Cells, largest: LargestTrees, places: NDArray[Any]) -> NDArray[Any] | None:
     """Return the mean negative log-probability of the actual class."""
-    if not cells.actual.all():
+    if not cells.actual.all() or cells.actual.shape[1] == 1:
         return None
     tiny = np.finfo(np.float64).eps
     loss = -(cells.counts * np.log(np.clip(largest.probability[places], tiny, 1 - tiny))).sum(axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn import model_selection as scikit
 from sklearn.base import is_classifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 
 from crosscut.model_selection.call import Call, drop_in
@@ -119,26 +121,33 @@ def _one_by_one(
         grid_search = scikit.GridSearchCV(estimator, param_grid, cv=cv, refit=refit_metric, **options)
         return grid_search.fit(*_safe_split(estimator, X, y, rows), **row_params)
 
-    scores: list[Any] = []
-    searches = []
+    scores: dict[int, dict[str, float]] = {}
+    searches: dict[int, Any] = {}
+    failed: list[Exception] = []
     for i, rows in enumerate(train):
         if folds is None:
-            inner = _inner_splits(estimator, X, y, groups, inner_cv, rows)
+            inner = _inner_splits(estimator, X, y, groups, inner_cv, rows, failed=failed)
+            if not inner:
+                continue
         else:
             place = np.empty(n_rows, np.int64)
             place[rows] = np.arange(len(rows))
             inner = [(place[folds.train[k]], place[folds.test[k]]) for k in np.flatnonzero(folds.outer == i)]
-        searches.append(search(inner, rows))
-        scorer = searches[-1].scorer_
+        searches[i] = search(inner, rows)
+        scorer = searches[i].scorer_
         scorers = scorer if isinstance(scorer, dict) else {"score": scorer}
-        tuned, held_out = searches[-1].best_estimator_, _safe_split(estimator, X, y, test[i], rows)
-        scores.append({name: _score(tuned, *held_out, one, {}, np.nan) for name, one in scorers.items()})
+        tuned, held_out = searches[i].best_estimator_, _safe_split(estimator, X, y, test[i], rows)
+        scores[i] = {name: _score(tuned, *held_out, one, {}, np.nan) for name, one in scorers.items()}
+    _raise_if_all(failed, len(train))
     final = search(pairs, np.arange(n_rows))
-    test_scores = {name: np.array([score[name] for score in scores]) for name in scores[0]}
+    each, names = range(len(train)), next(iter(scores.values()))
+    test_scores = {
+        name: np.array([scores[i][name] if i in scores else np.nan for i in each]) for name in names
+    }
     return NestedResult(
         test_scores,
-        [each.best_params_ for each in searches],
-        np.array([each.best_score_ for each in searches]),
+        [searches[i].best_params_ if i in searches else {} for i in each],
+        np.array([searches[i].best_score_ if i in searches else np.nan for i in each]),
         final.best_estimator_,
         final.best_params_,
         _metric(test_scores, refit),
@@ -203,8 +212,10 @@ def nested_cross_validate(
     candidates = list(ParameterGrid(param_grid))
     call = Call.of("nested_cross_validate", estimator, X, y, groups, cv, params, scoring, n_jobs=n_jobs)
 
+    failed: list[Exception] = []
+
     def inner_pairs(rows: NDArray[np.int64]) -> list[Pair]:
-        pairs = _inner_splits(estimator, call.X, call.y, groups, inner_cv, rows)
+        pairs = _inner_splits(estimator, call.X, call.y, groups, inner_cv, rows, failed=failed)
         return [(rows[train], rows[test]) for train, test in pairs]
 
     inner = None if inner_cv is None else inner_pairs
@@ -217,13 +228,17 @@ def nested_cross_validate(
     outer = trees.splits.outer
     assert outer is not None
     n_inner, n_outer = len(outer), len(trees.splits) - len(outer)
-    inner_mean = np.stack([_means(chosen[metric][:, :n_inner][:, outer == i]) for i in range(n_outer)])
+    _raise_if_all(failed, n_outer)
+    tuned = np.bincount(outer, minlength=n_outer) > 0  # has inner splits
+    inner_mean = np.full((n_outer, len(candidates)), np.nan)
+    for i in np.flatnonzero(tuned):
+        inner_mean[i] = _means(chosen[metric][:, :n_inner][:, outer == i])
     best = [_best(means) for means in inner_mean]
     final = _best(_means(chosen[metric][:, n_inner:]))
     at = np.arange(n_outer)
     return NestedResult(
-        {name: values[best, n_inner + at] for name, values in reported.items()},
-        [candidates[c] for c in best],
+        {name: np.where(tuned, values[best, n_inner + at], np.nan) for name, values in reported.items()},
+        [candidates[c] if one else {} for c, one in zip(best, tuned, strict=True)],
         inner_mean[at, best],
         trees.fitted(final, -1),
         candidates[final],
@@ -271,12 +286,31 @@ def _inner_splits(
     groups: ColumnLike,
     inner_cv: CrossValidation,
     rows: NDArray[np.int64],
+    *,
+    failed: list[Exception],
 ) -> list[Pair]:
-    """Split the rows of an outer training set; return positions among these rows."""
+    """Split the rows of an outer training set; return positions among these rows.
+
+    If the splitter fails, there are none: as in scikit-learn, where the search is a fit that fails.
+    """
     inner_y = None if y is None else _safe_indexing(y, rows)
     splitter = check_cv(inner_cv, inner_y, classifier=is_classifier(estimator))
     inner_groups = None if groups is None else _safe_indexing(groups, rows)
-    return list(splitter.split(_safe_indexing(X, rows), inner_y, inner_groups))
+    try:
+        return list(splitter.split(_safe_indexing(X, rows), inner_y, inner_groups))
+    except Exception as error:  # noqa: BLE001, of the user's splitter
+        failed.append(error)
+        warnings.warn(
+            f"an outer split is scored NaN, because inner_cv failed: {type(error).__name__}: {error}",
+            FitFailedWarning,
+            stacklevel=2,
+        )
+        return []
+
+
+def _raise_if_all(failed: list[Exception], n_outer: int) -> None:
+    if len(failed) == n_outer:
+        raise failed[-1]
 
 
 def _metric(scores: Mapping[str, Any], refit: str | None) -> str:

@@ -124,6 +124,8 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         """
         check_parameters(self)
         data = TrainingSet.read(self, X, y, sample_weight)
+        trained = np.ones(data.n_rows, bool) if data.target.weights is None else data.target.weights > 0
+        data = replace(data, table=data.table.with_seen_categories(trained))
         tasks = Tasks.of_target(
             self.cv, data.target, data.classes, X=data.X, groups=groups, random_state=self.random_state
         )
@@ -134,8 +136,7 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         fit = Fit.of(self, data, forest=sets)
         if tasks.n_tasks > 1:
             examples = TableRows(data.table, data.target) if tasks.copies else groups[0].examples
-            held_out = (tasks.tests, tasks.first_test)
-            validation = RuleValidation.of(examples, sets, held_out, data.target.values, fit.known_classes)
+            validation = RuleValidation.of(examples, sets, tasks, data.target.values, fit.known_classes)
             validation.weights, validation.groups = data.target.weights, tasks.groups
             fit = with_scores(self, replace(fit, validation=validation), partial(held_out_rows, data, tasks))
         self.work_ = {
@@ -157,6 +158,17 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         step = max(1, 2**22 // (len(rules) + 1))  # rows at a time, to limit memory
         parts = [rules.values(_satisfied(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
+
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
+        """Return the logarithm of :meth:`predict_proba`, minus infinity where a probability is 0.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row of X.

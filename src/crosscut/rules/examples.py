@@ -108,6 +108,10 @@ class Rows(ABC):
     def truth(self, conditions: Sequence[Any]) -> int:
         """Return the rows that satisfy all conditions."""
 
+    def unseen(self, conditions: Sequence[Any], train: NDArray[np.bool_]) -> int:  # noqa: ARG002, overridden
+        """Return the rows whose category in a ``!=`` condition is missing, because no training row has it."""
+        return 0
+
     @abstractmethod
     def n_conditions(self, rows: int) -> int:
         """Return the number of possible conditions on some rows."""
@@ -192,6 +196,14 @@ class TableRows(Rows):
         if rows is None:
             rows = int.from_bytes(self._core.truth(conditions), "little")
             self._truth[conditions] = rows
+        return rows
+
+    def unseen(self, conditions: Sequence[Any], train: NDArray[np.bool_]) -> int:
+        """Return the rows whose category in a ``!=`` condition is missing, because no training row has it."""
+        rows, trained = 0, train & self.flags(self.weighted)
+        for f in {condition.feature for condition in conditions if condition.operator == "!="}:
+            ranks = self.table.ranks[f]
+            rows |= bits_of(np.bincount(ranks[trained], minlength=self.table.n_values[f] + 1)[ranks] == 0)
         return rows
 
     def n_conditions(self, rows: int) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crosscut.rules.examples import Rows
     from crosscut.rules.rule_set import RuleSet
     from crosscut.rules.wording import Wording
+    from crosscut.tasks import Tasks
 
 
 class RuleValidation(Validation):
@@ -40,16 +41,20 @@ class RuleValidation(Validation):
         cls,
         examples: Rows,
         sets: tuple[RuleSet, ...],
-        held_out: tuple[NDArray[np.int64], NDArray[np.int64]],
+        tasks: Tasks,
         codes: NDArray[Any],
         classes: NDArray[Any],
     ) -> Self:
-        """Predict the held-out rows of each task; ``held_out`` is (rows, row_start)."""
-        rows, row_start = held_out
+        """Predict the held-out rows of each task."""
+        rows, row_start = tasks.tests, tasks.first_test
         values = np.empty((len(rows), len(classes)))
         for task, rules in enumerate(sets):
             part = slice(row_start[task], row_start[task + 1])
-            covered = [examples.truth(rule.conditions) for rule in rules.rules]
+            train = tasks.trains(task)
+            covered = [
+                examples.truth(rule.conditions) & ~examples.unseen(rule.conditions, train)
+                for rule in rules.rules
+            ]
             values[part] = rules.values(examples.flags_among(covered, rows[part]))
         validation = cls(codes, classes, rows, row_start, values)
         validation.rule_precision = _rule_precision(examples, sets[0], validation)

@@ -78,8 +78,12 @@ def _sql_conditions(rule: Rule, schema: Schema, dialect: SqlDialect) -> str:
 def _sql_condition(condition: Condition, schema: Schema, dialect: SqlDialect) -> str:
     name, kind = schema.names[condition.feature], schema.kinds[condition.feature]
     if condition.operator in {"=", "!="}:
-        sign = "=" if condition.operator == "=" else "<>"
-        return f"{quoted(name)} {sign} {literal(schema.categories[condition.feature][int(condition.value)])}"
+        categories = list(schema.categories[condition.feature])
+        category = categories.pop(int(condition.value))
+        if condition.operator == "=":
+            return f"{quoted(name)} = {literal(category)}"
+        # not <>: an unknown category is missing, and so satisfies no condition
+        return f"{quoted(name)} IN ({', '.join(map(literal, categories))})" if categories else "FALSE"
     if np.isinf(condition.value):
         return f"{quoted(name)} IS NOT NULL"
     compared = "numeric" if kind != "date" else "date" if separates_days(condition.value) else "moment"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.frames import check_arrow
 from crosscut.data.threads import n_threads
 from crosscut.tasks.folds import (
     checked_folds,
@@ -70,6 +71,7 @@ class Tasks(TaskList):
         A number of folds is reduced if there are too few rows; ``random_state`` shuffles these folds.
         """
         n_rows = len(target.values)
+        check_arrow(groups=groups)
         if cv is None:
             return cls.final(n_rows, limits)
         if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and cv >= 2:

@@ -51,6 +51,10 @@ def whole(X: TableLike) -> TableLike:
         import pyarrow as pa
 
         return pa.table(X)
+    if hasattr(kind, "__arrow_c_stream__") and not hasattr(X, "shape"):  # a stream of record batches
+        import pyarrow as pa
+
+        return pa.table(X)
     return X
 
 
@@ -107,7 +111,7 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
-    check_arrow(y, "y")
+    check_arrow(y=y)
     coded = coded_text(y)
     if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
         return np.array(coded.categories, "U" if hasattr(type(y), "to_pylist") else object), coded.codes
@@ -122,7 +126,7 @@ def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.i
 
 def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     """Return the targets of a regression as doubles."""
-    check_arrow(y, "y")
+    check_arrow(y=y)
     y = _plain_column(y, "fiub")
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
         y = _column(y, "regressor")
@@ -143,7 +147,7 @@ def read_weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] 
     """
     if sample_weight is None:
         return None
-    check_arrow(sample_weight, "sample_weight")
+    check_arrow(sample_weight=sample_weight)
     weights = _check_sample_weight(sample_weight, np.empty((n_rows, 1)), dtype=np.float64, copy=True)
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, not {weights.min()}")

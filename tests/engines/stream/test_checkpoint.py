@@ -1,8 +1,9 @@
+import numpy as np
 import pytest
 from stream_tables import assert_same, table_of, write_pieces
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
-from crosscut.data.array_file import replacing
+from crosscut.data.array_file import read_arrays, replacing, write_arrays
 from crosscut.engines.stream import checkpoint
 
 
@@ -59,6 +60,53 @@ def test_damaged_checkpoint(tmp_path):
     file.write_bytes(b"PK\x03\x04 and nothing else")
     with pytest.raises(ValueError, match="cannot be read"):
         TreeClassifier(cv=3).fit(Stream(paths, checkpoint=file), "y")
+
+
+def test_changed_contents(tmp_path):
+    """A file with another tree and a matching checksum is refused."""
+    paths = write_pieces(table_of(0, 600), tmp_path, 2)
+    file = tmp_path / "run.checkpoint"
+    model = TreeClassifier(max_depth=4, cv=3)
+    with pytest.raises(StopError):
+        model.fit(Stream(paths, memory_limit="50KB", checkpoint=file, progress=stop_after(1)), "y")
+    header, arrays = read_arrays(file)
+    for name in ("tree0.threshold", "bundle.n_rows", "split.tables"):
+        write_arrays(file, header, arrays | {name: arrays[name] + np.ones((), arrays[name].dtype)})
+        with pytest.raises(ValueError, match="its contents were changed"):
+            model.fit(Stream(paths, checkpoint=file), "y")
+    write_arrays(file, header | {"about": header["about"] | {"version": "0"}}, arrays)
+    with pytest.raises(ValueError, match="of another run: its version"):
+        model.fit(Stream(paths, checkpoint=file), "y")
+
+
+HOSTILE = {  # arrays of somebody who has the data and can compute the key
+    "tree0.children": lambda a: a * 0,
+    "tree0.n_children": lambda a: a + 1,
+    "tree0.feature": lambda a: a + 1000,
+    "tree0.stats": lambda a: a[:, :1],
+    "tree0.depth": lambda a: a[1:],
+    "bundle.nodes": lambda a: a + 10**6,
+    "bundle.tasks": lambda a: a - 1,
+    "bundle.mixed": lambda a: a.astype(np.int64) + 5,
+    "split.children": lambda a: a * 0,
+    "split.feature": lambda a: a - 5,
+    "split.tables": lambda a: a[:, :7],
+    "frontier": lambda a: a * 0,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_contents(tmp_path, monkeypatch, name):
+    paths = write_pieces(table_of(0, 600), tmp_path, 2)
+    file = tmp_path / "run.checkpoint"
+    model = TreeClassifier(max_depth=4, cv=3)
+    with pytest.raises(StopError):
+        model.fit(Stream(paths, memory_limit="50KB", checkpoint=file, progress=stop_after(1)), "y")
+    header, arrays = read_arrays(file)
+    monkeypatch.setattr(checkpoint.Checkpoint, "_seal", lambda self, state, arrays: header["seal"])
+    write_arrays(file, header, arrays | {name: HOSTILE[name](arrays[name])})
+    with pytest.raises(ValueError, match="cannot be read"):
+        model.fit(Stream(paths, checkpoint=file), "y")
 
 
 def test_a_failed_write_leaves_the_last_checkpoint(tmp_path, monkeypatch):

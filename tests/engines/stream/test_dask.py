@@ -91,3 +91,17 @@ def test_workers_of_a_cluster(n_workers):
     ):
         model.fit(Stream(delayed, memory_limit="100KB"), "y")
     assert_same(model.forest_, expected)
+
+
+def test_a_cluster_without_workers(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    table, model, expected = model_of()
+    parts = [dask.delayed(table.slice(i * 300, 300)) for i in range(3)]
+    quiet = {"processes": False, "dashboard_address": None, "threads_per_worker": 1}
+    with distributed.LocalCluster(n_workers=0, **quiet) as cluster, distributed.Client(cluster):
+        with pytest.raises(
+            TimeoutError, match=r"has had no worker for 1 s; start workers, or raise worker_timeout"
+        ):
+            model.fit(Stream(parts, worker_timeout=1), "y")
+        cluster.scale(1)
+        assert_same(model.fit(Stream(parts, memory_limit="100KB"), "y").forest_, expected)

@@ -136,8 +136,7 @@ class RelationalRuleClassifier(RuleEstimator):
         self.n_evaluations_ = queries.store.n_evaluations
         validation = None
         if tasks.n_tasks > 1 and data.classes is not None:
-            held_out = (tasks.tests, tasks.first_test)
-            validation = RuleValidation.of(together[0].examples, sets, held_out, data.y, data.classes)
+            validation = RuleValidation.of(together[0].examples, sets, tasks, data.y, data.classes)
             validation.weights, validation.groups = weights, tasks.groups
         self.fit_ = data.fit(self, sets, sets, validation)
         data.warn_of_limit(limit_hits(queries, data.signature), self.step_limit)

@@ -173,6 +173,10 @@ def _naming_separator(place: Place, dialect: Dialect) -> Iterator[None]:
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
             raise EncodingError(place, dialect.encoding) from error
+        if "straddling" in str(error):
+            raise ValueError(
+                f"{place}: a row is longer than 1 MB; shorten its text or remove the column"
+            ) from error
         raise pa.ArrowInvalid(f"as values separated by {dialect.separator!r}: {error}") from error
 
 

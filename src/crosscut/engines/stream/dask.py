@@ -7,7 +7,10 @@ the scheduler restarts, the partitions are coded again and the pass is repeated.
 from __future__ import annotations
 
 import hashlib
+import sys
+import time
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -31,7 +34,51 @@ if TYPE_CHECKING:
     from crosscut.typing import TableLike
 
 _FAN_IN = 8  # sums that are added up at once
+_DISTRIBUTED = {None, "dask.distributed", "distributed"}
 _TRIES = 3  # of a pass if the scheduler restarts
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The active Dask cluster, or Dask's own threads if there is none."""
+
+    timeout: float  # seconds that it may be without workers
+
+    def compute(self, work: list[Any]) -> list[Any]:
+        """Return the results of delayed work; Dask alone would wait for workers for ever."""
+        import dask
+
+        client = _client()
+        if client is None:
+            return list(dask.compute(*work))
+        from distributed import wait
+
+        futures, seen = client.compute(work), time.monotonic()
+        while True:
+            with suppress(TimeoutError):
+                wait(futures, timeout=min(1.0, self.timeout))
+                return list(client.gather(futures))
+            if client.scheduler_info()["workers"]:
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self.timeout:
+                client.cancel(futures)
+                raise TimeoutError(
+                    f"the Dask cluster {client.scheduler.address} has had no worker for {self.timeout:g} s; "
+                    "start workers, or raise worker_timeout of Stream"
+                )
+
+
+def _client() -> Any:
+    """Return the client that Dask uses, or None."""
+    import dask
+
+    if "distributed" not in sys.modules or dask.config.get("scheduler", None) not in _DISTRIBUTED:
+        return None
+    from distributed import default_client
+
+    with suppress(ValueError):  # there is none
+        return default_client()
+    return None
 
 
 @dataclass(frozen=True)
@@ -54,8 +101,11 @@ class DaskRows:
     totals: Totals
     key: str  # changes if the survey of the data changes
 
-    def __init__(self, recipe: list[Any], coding: Coding, folds: FoldRule, meter: Meter) -> None:
+    def __init__(
+        self, recipe: list[Any], coding: Coding, folds: FoldRule, meter: Meter, cluster: Cluster
+    ) -> None:
         self._recipe, self.coding, self.folds, self.meter = recipe, coding, folds, meter
+        self._cluster = cluster
         self._hold()
 
     def _hold(self) -> None:
@@ -65,10 +115,12 @@ class DaskRows:
 
     def _total(self, work: Callable[[Any], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """Return the merged results of delayed work on all partitions."""
-        return _total(lambda: [work(part) for part in self._parts], merge, self._hold)
+        return _total(self._cluster, lambda: [work(part) for part in self._parts], merge, self._hold)
 
     @classmethod
-    def of(cls, data: Any, roles: Roles, max_bins: int, folds: FoldRule, progress: Any) -> DaskRows:
+    def of(
+        cls, data: Any, roles: Roles, max_bins: int, folds: FoldRule, progress: Any, *, cluster: Cluster
+    ) -> DaskRows:
         """Survey and code the partitions of a Dask frame, array or list of delayed frames."""
         import dask
 
@@ -76,10 +128,11 @@ class DaskRows:
         if not frames:
             raise ValueError("the Dask data has no partitions")
         meter = Meter(progress)
-        lengths = dask.compute(*[dask.delayed(len)(frame) for frame in frames])
+        lengths = cluster.compute([dask.delayed(len)(frame) for frame in frames])
         first_rows = np.concatenate([[0], np.cumsum(lengths)]).tolist()
         meter.start("survey", first_rows[-1])
         survey: Survey = _total(
+            cluster,
             lambda: [
                 dask.delayed(_survey)(frame, first, number, roles)
                 for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
@@ -96,7 +149,7 @@ class DaskRows:
             dask.delayed(_code)(frame, first, shared, counts.get(number, none))
             for number, (frame, first) in enumerate(zip(frames, first_rows, strict=False))
         ]
-        rows = cls(recipe, coding, folds, meter)
+        rows = cls(recipe, coding, folds, meter, cluster)
         rows.totals = rows._total(lambda part: dask.delayed(_totals)(part, shared), Totals.merge)
         meter.add(first_rows[-1])
         known = [coding.to_notes(), rows.totals.to_notes(), first_rows, sorted(survey.pieces.items())]
@@ -143,6 +196,7 @@ def _named(block: NDArray[Any]) -> Any:
 
 
 def _total(
+    cluster: Cluster,
     parts_of: Callable[[], list[Any]],
     merge: Callable[[Any, Any], Any],
     renew: Callable[[], None] = lambda: None,
@@ -156,7 +210,7 @@ def _total(
             while len(parts) > 1:
                 groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
                 parts = [dask.delayed(_merge_all)(merge, group) for group in groups]
-            return dask.compute(parts[0])[0]
+            return cluster.compute([parts[0]])[0]
         except CancelledError as error:
             if not tries_left:
                 raise RuntimeError("Dask's scheduler cancelled the work repeatedly; restart it") from error

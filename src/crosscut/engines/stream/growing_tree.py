@@ -68,27 +68,27 @@ class GrowingTree:
         sizes = [len(self.subtrees[node]) if node in self.subtrees else 1 for node in order]
         start = np.concatenate([[0], np.cumsum(sizes)])
         number = {node: int(at) for node, at in zip(order, start, strict=False)}
-        parts = [
+        pieces = [
             self.subtrees[node] if node in self.subtrees else self._single(node, n_classes, criterion)
             for node in order
         ]
         arrays: dict[str, Any] = {}
         for name in _TREE_FIELDS:
             if name not in {"first_child", "first_branch", "children", "depth"}:
-                arrays[name] = np.concatenate([getattr(part, name) for part in parts])
+                arrays[name] = np.concatenate([getattr(part, name) for part in pieces])
         arrays["depth"] = np.concatenate(
-            [part.depth + self.depth[node] for node, part in zip(order, parts, strict=True)]
+            [part.depth + self.depth[node] for node, part in zip(order, pieces, strict=True)]
         ).astype(np.int32)
         children = [
             part.children + int(at)
             if node in self.subtrees
             else np.array([number[child] for child in self.children[node]], np.int32)
-            for node, part, at in zip(order, parts, start, strict=False)
+            for node, part, at in zip(order, pieces, start, strict=False)
         ]
-        n_children = [np.diff(part.first_child) for part in parts]
+        n_children = [np.diff(part.first_child) for part in pieces]
         arrays["children"] = np.concatenate(children).astype(np.int32)
         arrays["first_child"] = np.cumsum(np.concatenate([[0], *n_children]), dtype=np.int64)
-        n_branches = [np.diff(part.first_branch) for part in parts]
+        n_branches = [np.diff(part.first_branch) for part in pieces]
         arrays["first_branch"] = np.cumsum(np.concatenate([[0], *n_branches]), dtype=np.int64)
         return Tree(**arrays)
 
@@ -148,13 +148,20 @@ class GrowingTree:
         }
         values["stats"] = list(arrays["stats"])
         for name in ("children", "branches"):
-            parts = np.split(arrays[name], np.cumsum(arrays[f"n_{name}"])[:-1])
-            values[name] = [part.tolist() if name == "children" else part for part in parts]
+            lists = parts(arrays[name], arrays[f"n_{name}"])
+            values[name] = [part.tolist() if name == "children" else part for part in lists]
         values["subtrees"] = {
             node: Tree(**{name: arrays[f"subtree{node}.{name}"] for name in _TREE_FIELDS})
             for node in arrays["subtrees"].tolist()
         }
         return cls(**values, weight=float(arrays["weight"]))
+
+
+def parts(array: NDArray[Any], counts: NDArray[Any]) -> list[NDArray[Any]]:
+    """Cut an array into parts of the given lengths."""
+    if counts.min(initial=0) < 0 or int(counts.sum()) != len(array):
+        raise ValueError("the lengths of lists do not fit")
+    return np.split(array, np.cumsum(counts)[:-1]) if len(counts) else []
 
 
 def impurity_of(value: list[float], weight: float, criterion: Criterion) -> float:

@@ -62,6 +62,8 @@ class Stream:
         True shows a line per pass; a function is called with a :class:`Progress` after every batch.
     batch_rows : int
         Maximum rows read at once. The result does not depend on it.
+    worker_timeout : float
+        Seconds that a Dask cluster may be without workers before ``fit`` raises ``TimeoutError``.
     **reading
         Override the detection of text formats: ``header``, ``separator``, ``decimal``, ``encoding``,
         ``missing`` and ``dates`` of :func:`crosscut.read_file`.
@@ -88,9 +90,11 @@ class Stream:
         checkpoint: str | Path | None = None,
         progress: bool | Callable[[Progress], object] | None = None,
         batch_rows: int = BATCH_ROWS,
+        worker_timeout: float = 300,
         **reading: Unpack[Reading],
     ) -> None:
         self.data = data
+        self.worker_timeout = worker_timeout
         self.options = TextOptions(**reading)
         self.memory_limit = read_bytes("memory_limit", memory_limit)
         self.cache = cache
@@ -116,9 +120,10 @@ class Stream:
     ) -> StreamRows | DaskRows:
         """Survey and code the data; return rows to run passes on."""
         if _is_dask(self.data):
-            from crosscut.engines.stream.dask import DaskRows
+            from crosscut.engines.stream.dask import Cluster, DaskRows
 
-            return DaskRows.of(self.data, roles, max_bins, folds, self.progress)
+            cluster = Cluster(self.worker_timeout)
+            return DaskRows.of(self.data, roles, max_bins, folds, self.progress, cluster=cluster)
         return StreamRows(self, roles, max_bins, folds, n_jobs)
 
 
