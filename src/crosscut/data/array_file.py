@@ -70,18 +70,20 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     """
     from safetensors import SafetensorError, safe_open
 
-    with suppress(FileNotFoundError):
-        check_file(Path(path))
-    with Path(path).open("rb"):  # raises Python's own errors, not those of safetensors
-        pass
+    check_file(Path(path))
+    with Path(path).open("rb") as opened:  # raises Python's own errors, not those of safetensors
+        if opened.read(9)[8:] != b"{":
+            raise ArrayFileError(f"{str(path)!r} is not a crosscut model file")
     try:
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
             arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
     except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # a type that NumPy lacks
-        raise ArrayFileError(f"{str(path)!r} is not a crosscut file, or is incomplete: {error}") from error
+        raise ArrayFileError(
+            f"{str(path)!r} is not a crosscut model file, or is incomplete: {error}"
+        ) from error
     if text is None:
-        raise ArrayFileError(f"{str(path)!r} is not a crosscut file")
+        raise ArrayFileError(f"{str(path)!r} is not a crosscut model file")
     metadata = _object(path, text)
     version = metadata.get("version")
     if version != VERSION:

@@ -129,11 +129,13 @@ def existing_place(
 ) -> Place:
     """Return the place of a path such as ``shop.duckdb::customers``; raise if there is no such file."""
     name = str(path)
+    if "://" in name:
+        raise ValueError(f"{name!r} is a URL, which crosscut does not open; download the file first")
     if table is None and "::" in name:
         name, table = name.rsplit("::", 1)
     check_file(Path(name))
     if table is not None and ending_of(name) not in DATABASES:
-        raise ValueError(f"table={table!r} was given, but {name!r} is not a database; remove table")
+        raise ValueError(f"table={table!r} was given, but {name!r} is not a database; leave it out")
     return Place(Path(name), table, options or TextOptions())
 
 
@@ -167,6 +169,8 @@ def readable(place: Place) -> Iterator[FileKind]:
             f"store the rows in the database instead: {error}"
         ) from error
     except (pa.ArrowException, OSError, sqlite3.Error, *_duckdb_errors()) as error:
+        if place.path.stat().st_size == 0 or "Empty CSV file" in str(error):
+            raise ValueError(f"{name!r} is empty") from error
         raise ValueError(
             f"{name!r} cannot be read; it is damaged, incomplete, or does not match its ending: {error}"
         ) from error

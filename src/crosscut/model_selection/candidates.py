@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.tasks.growth import CRITERIA as GROWN
 from crosscut.tasks.growth import Growth, Limits
-from crosscut.training.parameters import check_parameters
+from crosscut.training.parameters import ALIASES, check_parameters
 from crosscut.warning import CrosscutWarning
 
 if TYPE_CHECKING:
@@ -56,10 +56,7 @@ def refuse_callbacks(*estimators: BaseEstimator) -> None:
 # needs this limit, too. It matters only if targets differ by less than 1.5e-8.
 PURE = 2.220446049250313e-16
 # the criteria of the core, also under scikit-learn's names
-CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | {
-    "log_loss": "entropy",
-    "squared_error": "variance",
-}
+CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | ALIASES
 # parameters that must have this value, and the effect of another value
 FIXED = {
     "splitter": ("best", "draws thresholds at random"),

@@ -143,7 +143,13 @@ def compare(first: BaseEstimator, second: BaseEstimator, *, measure: Scoring = N
     >>> print(compare(stump, tree))  # doctest: +ELLIPSIS
     The error rate of the first model, 0.1..., is 0.0... higher than that of the second, 0.08...
     """
-    fits = (getattr(model, "fit_", model) for model in (first, second))
+    fits = [getattr(model, "fit_", model) for model in (first, second)]
+    for name, fit in zip(("first", "second"), fits, strict=True):
+        if not hasattr(fit, "validated"):
+            raise TypeError(
+                f"compare() needs fitted trees or rules of crosscut, but {name} is a {type(fit).__name__}; "
+                "fit crosscut.TreeClassifier or TreeRegressor with the same cv"
+            )
     a, b = (fit.validated("compare()") for fit in fits)
     _check_same(a, b)
     weighted = copy(b if a.weights is None else a)  # rule sets have no weights
