@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "sklearn.callback._callback_support": ("callback_management_context",),
     "sklearn.metrics._scorer": ("_BaseScorer", "_MultimetricScorer", "_PassthroughScorer"),
     "sklearn.model_selection._validation": (
         "_aggregate_score_dicts",

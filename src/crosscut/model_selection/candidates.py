@@ -45,13 +45,6 @@ def warn_delegated(function: str, reason: NotShared) -> None:
     warnings.warn(message, DelegationWarning, stacklevel=level)
 
 
-def refuse_callbacks(*estimators: BaseEstimator) -> None:
-    """Refuse scikit-learn's callbacks, which expect one call per fit."""
-    steps = [step for estimator in estimators for _, step in getattr(estimator, "steps", [])]
-    if any(getattr(estimator, "_skl_callbacks", None) for estimator in [*estimators, *steps]):
-        raise NotShared("callbacks are called for every fit")
-
-
 # scikit-learn does not split nodes with at most this impurity. The core splits until targets are equal, so it
 # needs this limit, too. It matters only if targets differ by less than 1.5e-8.
 PURE = 2.220446049250313e-16

@@ -13,7 +13,8 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import check_random_state, indexable
 
 from crosscut.model_selection.call import Call, as_list, print_fits
-from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
+from crosscut.model_selection.callbacks import refuse_callbacks, serving_callbacks
+from crosscut.model_selection.candidates import NotShared, check_estimator, warn_delegated
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.rows import TrainingRows
 from crosscut.model_selection.splits import Splits
@@ -65,7 +66,7 @@ class SharedSearch:
             scikit.RandomizedSearchCV._run_search,
         }:
             raise NotShared(f"{type(self).__name__} chooses its candidates one after the other")
-        refuse_callbacks(self, self.estimator)
+        refuse_callbacks(self.estimator)
         scorers, refit_metric = self._get_scorers()
         X, y = indexable(X, y)
         params = _check_method_params(X, params=params)
@@ -87,7 +88,9 @@ class SharedSearch:
                 f" totalling {len(candidates) * self.n_splits_} fits"
             )
         call = Call(self.estimator, X, y, cv, scorers, routed, examples)
-        trees = call.grow(candidates, partial(Splits.of, final=bool(self.refit)), read)
+        n_fits = len(candidates) * self.n_splits_
+        with serving_callbacks(self, n_fits, refit=bool(self.refit)):
+            trees = call.grow(candidates, partial(Splits.of, final=bool(self.refit)), read)
         if len(trees.splits) != self.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "
