@@ -94,7 +94,8 @@ def cv(
 ) -> None:
     """Grow a decision tree on FILE and cross-validate it.
 
-    FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
+    FILE is CSV, TSV, Excel, JSON, Parquet, Arrow, ARFF, DuckDB or SQLite, or - for standard input.
+    shop.duckdb::customers names a table, book.xlsx::2024 a sheet.
     """
     # the reported time does not include loading scikit-learn
     import crosscut.estimators  # noqa: F401

@@ -131,7 +131,9 @@ def candidates(arguments: dict[str, Any]) -> list[dict[str, Any]]:
 
 SETTINGS = ("criterion", "max_depth", "min_leaf", "min_split", "min_decrease")
 
-table = click.option("--table", help="The table of a DuckDB or SQLite file.")
+table = click.option(
+    "--table", "--sheet", "table", help="The table of a DuckDB or SQLite file, or the sheet of a workbook."
+)
 
 kind = click.option(
     "--kind",

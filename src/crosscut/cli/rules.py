@@ -46,7 +46,7 @@ def rules(
 ) -> None:
     """Learn rules from FILE and cross-validate them.
 
-    FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
+    FILE is what `crosscut cv` reads, such as CSV, Excel or Parquet.
     For rules about linked tables, use `crosscut relational --rules`.
     """
     from crosscut.model_file import save_model

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,6 +56,8 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     """Read a file; every error becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
+    if path == "-":
+        return _read_input(table, options)
     try:
         frame = read_file(path, table=table, **asdict(options))
     except Exception as error:  # each library that reads files has its own errors
@@ -64,6 +68,29 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     if frame.num_rows == 0:
         raise Failure(f"{path} has columns but no rows", UNSUITABLE)
     return frame
+
+
+_BEGINNINGS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"PK\x03\x04": ".xlsx",
+    b"\x1f\x8b": ".csv.gz",
+    b"[": ".json",
+    b"{": ".jsonl",
+}
+
+
+def _read_input(table: str | None, options: TextOptions) -> TableLike:
+    """Read standard input, whose first bytes tell the format: text unless it is another known one."""
+    data = sys.stdin.buffer.read()
+    ending = next((end for begin, end in _BEGINNINGS.items() if data.lstrip().startswith(begin)), ".txt")
+    with TemporaryDirectory(prefix="crosscut-") as folder:
+        path = Path(folder, f"input{ending}")
+        path.write_bytes(data)
+        try:
+            return read_rows(str(path), table, options)
+        except Failure as failure:
+            raise Failure(failure.message.replace(str(path), "-"), failure.exit_code) from failure
 
 
 def rows_for(fitted: BaseEstimator, frame: TableLike) -> TableLike:
