@@ -362,7 +362,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         from crosscut.report import notebook_html
 
         html: str = super()._repr_html_()
-        return html + notebook_html(self.fit_) if hasattr(self, "fit_") else html
+        return html + notebook_html(self.fit_, self.to_text()) if hasattr(self, "fit_") else html
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

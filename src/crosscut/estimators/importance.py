@@ -48,7 +48,7 @@ class DropImportance:
         loss = self.scores[:, None] - self.scores_without
         return np.asarray(loss.std(axis=0, ddof=1) / np.sqrt(len(loss)))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         width = max(len(name) for name in self.names)
         order = np.argsort(-self.importance, kind="stable")
         lines = [f"{'column':{width}s}  importance  std error  (score {self.scores.mean():.4f})"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut.forest.export.layout import TreeBoxes
-from crosscut.forest.export.notebook import STYLE
+from crosscut.forest.export.notebook import model_html
 from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, percent, walk
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
@@ -21,7 +20,7 @@ from crosscut.report.page import first_lines, page_part, script_data, write_page
 from crosscut.report.stability import aligned, stability
 from crosscut.report.summary import confusion_facts, errors, residual_facts, summarize
 from crosscut.report.trial import sizes_of, trial
-from crosscut.statistics.sentences import error_line
+from crosscut.statistics.sentences import error_line, pruning_data
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -165,19 +164,20 @@ def _column_charts(
     ]
 
 
-def notebook_html(fit: Fit) -> str:
-    """Return the tree, its cross-validated error and its stability as a fragment of HTML."""
-    tree = fit.final
-    text = first_lines(export_text(tree, fit.schema, fit.classes), MAX_NOTEBOOK_LINES)
-    facts = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
+def notebook_html(fit: Fit, text: str) -> str:
+    """Return a model's text, its cross-validated error and, for trees, its pruning as a fragment of HTML."""
+    facts, chart = [], ""
+    if isinstance(fit.forest, Forest):
+        tree = fit.final
+        facts = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
     if fit.validation is not None:
         cv = errors(fit)
         facts.append(f"{error_line(cv)} ({cv['folds']} folds)")
-        facts += stability(fit)["words"][:1]
-    return (
-        f'<div style="{STYLE}"><b>{" · ".join(escape(part) for part in facts)}</b>'
-        f'<pre style="max-height:24em;overflow:auto;margin:.4em 0">{escape(text)}</pre></div>'
-    )
+        if isinstance(fit.forest, Forest):
+            facts += stability(fit)["words"][:1]
+            if len(fit.pruning_table) > 2:
+                chart = size_chart(pruning_data(fit.pruning_table, fit.settings["prune"]))
+    return model_html(facts, first_lines(text, MAX_NOTEBOOK_LINES), chart)
 
 
 MAX_FOLDS = 30  # listed per node

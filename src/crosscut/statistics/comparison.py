@@ -109,7 +109,16 @@ class Comparison:
             return f"{sentence}; {interval}, so the difference is not significant."
         return f"{sentence}; {interval}, so {names[self.better].removesuffix(' model')} is better."
 
-    def __str__(self) -> str:
+    def _repr_html_(self) -> str:
+        from crosscut.forest.export.notebook import model_html, table_html
+
+        intervals = {name: self.interval(0.9, name) for name in ("rows", "bayle", "folds")}
+        cells = [[name, f"{error:.4g}"] for name, error in zip(("first", "second"), self.errors, strict=True)]
+        cells.append(["difference", f"{self.difference:.4g}"])
+        cells += [[f"90% interval ({name})", f"{a:.3g} to {b:.3g}"] for name, (a, b) in intervals.items()]
+        return table_html(["model", self.measure], [(row, False) for row in cells]) + model_html([str(self)])
+
+    def __repr__(self) -> str:
         return self.sentence()
 
 

@@ -117,6 +117,10 @@ class Fit:
         learner = type(first).__name__
         return cls(learner=learner, settings={}, schema=schema, classes=classes, forest=forest, grown=forest)
 
+    def __repr__(self) -> str:
+        folds = "without cross-validation" if self.validation is None else f"{len(self.folds)} folds"
+        return f"Fit({self.learner}, {self.kind} of {self.target!r}, {folds})"
+
     @property
     def final(self) -> Any:
         """The model trained on all rows."""
