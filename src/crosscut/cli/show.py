@@ -25,9 +25,16 @@ if TYPE_CHECKING:
 @click.option(
     "--rules", is_flag=True, help="Print the tree as rules, one per leaf; relational models as Prolog."
 )
+@click.option(
+    "--code",
+    type=click.Choice(["python", "c", "java", "javascript"]),
+    help="Print a tree as a function in this language.",
+)
 @click.option("--lines", type=click.IntRange(min=1), default=60, help="Maximum lines of the tree.")
 @options.report
-def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | None) -> None:
+def show(
+    *, model: Path, as_json: bool, rules: bool, code: str | None, lines: int, report: Path | None
+) -> None:
     """Show the tree or the rules in MODEL, and their cross-validation.
 
     MODEL is a file saved by `crosscut cv`, `rules` or `relational` with `--save`.
@@ -42,7 +49,11 @@ def show(model: Path, as_json: bool, rules: bool, lines: int, report: Path | Non
         write = partial(write_model_report, model, fitted, target, summary=summary)
         write_results((report, "Report", write))
     viewer = viewer_of(fitted)
-    if viewer is not None:
+    if code is not None:
+        if not is_tree:
+            raise Failure(f"--code is for trees of one table, but {model} is a {fit.learner}", UNSUITABLE)
+        echo(fitted.to_code(code))
+    elif viewer is not None:
         viewer.show(fitted, as_json=as_json, as_rules=rules, lines=lines)
     elif not is_tree and as_json:
         print_json({"target": target, **rule_data(fitted)})
