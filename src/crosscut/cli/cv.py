@@ -114,6 +114,7 @@ def cv(
     summary = summarize(model, target=target)
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
+    summary["code"] = _with_data(summary["code"], source, Path(file).name, target)
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
     summary["tried"] = [
         setting
@@ -142,6 +143,14 @@ def cv(
     )
     if opened and page is not None:
         show_page(page)
+
+
+def _with_data(code: str, source: Source, file: str, target: str) -> str:
+    """Return the code that fits the model, after the lines that read its data."""
+    data = f"X, y = split_target(read_file({file!r}), {target!r})"
+    if source.left_out:
+        data += f"\nX = X.select({source.X.column_names})"
+    return code.replace("\n\n", f", read_file, split_target\n\n{data}\n", 1)
 
 
 def fit_settings(source: Source, arguments: dict[str, Any]) -> tuple[list[Any], list[dict[str, Any]]]:

@@ -45,6 +45,11 @@ file, 6 result that cannot be written.
 class Program(click.Group):
     """The commands of crosscut and of installed extensions, which are imported on demand."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they were typed, for reports, and parse them."""
+        ctx.meta["arguments"] = list(args)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
         return sorted({*super().list_commands(ctx), *_MODULES, *extensions(COMMANDS)})

@@ -49,6 +49,7 @@ class Source:
     folds: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)  # what was inferred, and how to override it
+    left_out: bool = False  # whether the file has other columns besides X and the target
     rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))  # numbers in the file, from 1
 
 
@@ -168,6 +169,7 @@ def read_source(
     _check_mixtures(source, path, set(nominal))
     _leave_out(source, path, target, {*keep, *nominal})
     _check_columns(source, path)
+    source.left_out = source.X.num_columns < frame.num_columns - 1
     return source
 
 

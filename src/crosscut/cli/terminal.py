@@ -99,7 +99,7 @@ def page_path(report: Path | None, opened: bool, name: str) -> Path | None:
 
 def command_line() -> str:
     """Return the command as it would be typed again, for reports."""
-    return " ".join(["crosscut", *map(quote, sys.argv[1:])])
+    return " ".join(["crosscut", *map(quote, click.get_current_context().meta["arguments"])])
 
 
 def write_results(*results: tuple[Path | None, str, Callable[[Path], object]]) -> None:

@@ -40,7 +40,7 @@ def write_page(
     """
     check_ending(path)
     evidence = {} if fit.validation is None else _evidence(fit, summary)
-    values = {"file": None, "notes": []} | summary | evidence | more
+    values = {"file": None, "command": None, "notes": []} | summary | evidence | more
     replace_text(path, _template(template, package).render(**values, page=values))
 
 

@@ -198,7 +198,7 @@ def relational(
             f"Read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s"
         )
     page = page_path(report, opened, place.name)
-    names, target_name = np.array(database.examples, dtype=object), model.fit_.target
+    names = np.array(database.examples, dtype=object)
     write_results(
         (prolog, "Prolog", lambda path: replace_text(path, model.to_prolog())),
         (sql, "SQL", lambda path: replace_text(path, model.to_sql())),
