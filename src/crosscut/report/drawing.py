@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crosscut.forest.export.layout import Box
     from crosscut.forest.tree import Tree
 
-MAX_LEAVES = 15  # of the drawing without a script; a larger one is unreadable
+MAX_LEAVES = 40  # a larger drawing is unreadable
 FEW_LEAVES = 8  # up to here a parent is beside the middle of its children; else the root is at the top
 HEIGHT, GAP, BETWEEN = 60, 12, 34  # of a box, below it, and between levels
 NARROW, WIDE = 112, 236  # widths of boxes
