@@ -37,3 +37,20 @@ def test_names_are_found():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="attribute Trees"):
         crosscut.Trees  # noqa: B018
+
+
+def test_the_command_line_starts_without_scikit_learn():
+    loaded = modules_after("import crosscut.cli.program")
+    assert not loaded & {*HEAVY, "numpy", "rich"}
+    call = "from click.testing import CliRunner; from crosscut.cli.program import program\n"
+    assert not modules_after(f"{call}CliRunner().invoke(program, ['--help'])") & {
+        "sklearn",
+        "scipy",
+        "pandas",
+    }
+
+
+def test_python_m_crosscut():
+    command = [sys.executable, "-m", "crosscut", "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown == f"crosscut {crosscut.__version__}\n"

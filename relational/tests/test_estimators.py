@@ -110,7 +110,7 @@ def test_a_bias_is_made_from_linked_tables_when_none_is_given():
 
 def test_leaves_are_class_correct_covered():
     database, bias = datasets.machines()
-    with pytest.warns(UserWarning, match=r"cv=10 folds exceed the 6 rows of the largest class; using 6"):
+    with pytest.warns(UserWarning, match=r"cv=10 exceeds the 6 rows of the largest class; using 6"):
         model = RelationalTreeClassifier(bias=bias, cv=10).fit(database)
     assert model.tree_.leaves() == [("sendback", 6.0, 6.0), ("fix", 6.0, 6.0), ("ok", 3.0, 3.0)]
     assert model.cv_score_ == 1.0

@@ -129,7 +129,9 @@ def test_pruning_by_errors_and_costs(prices):
 
 def test_the_model_and_the_report_are_written(tmp_path):
     model, page = tmp_path / "m.crosscut", tmp_path / "r.html"
-    assert call("cv", CHURN, "-t", "churned", "--save", model, "--report", page).exit_code == 0
+    result = call("cv", CHURN, "-t", "churned", "--save", model, "--report", page)
+    assert result.exit_code == 0
+    assert result.stderr == f"Model written to {model}\nReport written to {page}\n"
     assert load_model(model).get_n_leaves() == 5
     assert "churned" in page.read_text()
 
@@ -139,7 +141,7 @@ def test_the_model_and_the_report_are_written(tmp_path):
     [
         (["--groups", "nowhere"], "nowhere"),
         (["--groups", "paperless"], "fewer than --folds"),
-        (["--weights", "region"], "numbers"),
+        (["--weights", "region"], "must be numeric, but it holds text"),
         (["--weights", "churned"], "target"),
         (["--drop", "nowhere"], "nowhere"),
         (["--nominal", "nowhere"], "nowhere"),

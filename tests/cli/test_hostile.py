@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE
 
 from .calls import call, refused
 
@@ -166,7 +166,7 @@ def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "rows.csv")
     assert "a pipe" in refused(cv(tmp_path / "rows.csv"), UNREADABLE)
     os.mkfifo(tmp_path / "a.model")
-    assert "a pipe" in refused(call("show", tmp_path / "a.model"), NOT_A_MODEL)
+    assert "a pipe" in refused(call("show", tmp_path / "a.model"), UNREADABLE)
 
 
 def would_overwrite(result):

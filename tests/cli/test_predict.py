@@ -1,10 +1,11 @@
 import csv
 import io
 
+import pyarrow.csv as pa_csv
 import pytest
 
 from crosscut import TreeClassifier, TreeRegressor, datasets, read_file, save_model
-from crosscut.cli.failure import NOT_A_MODEL, UNSUITABLE
+from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE
 from crosscut.data.files import split_target
 
 from .calls import call, refused
@@ -30,12 +31,33 @@ def test_predictions_are_the_estimators(model):
 def test_a_column_that_is_absent_is_named(model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("age\n30\n")
-    assert "'region'" in refused(call("predict", model, path), UNSUITABLE)
+    shown = refused(call("predict", model, path), UNSUITABLE)
+    assert "the columns 'contract', 'tenure_months', 'support_calls'" in shown  # the tree uses no others
+    assert "region" not in shown
+
+
+def test_columns_that_the_tree_does_not_use_may_be_absent(model, tmp_path):
+    columns = read_file(CHURN).select(["contract", "tenure_months", "support_calls"])
+    pa_csv.write_csv(columns, tmp_path / "few.csv")
+    few, all_columns = (call("predict", model, path).stdout for path in (tmp_path / "few.csv", CHURN))
+    assert few == all_columns
+
+
+def test_columns_are_copied_to_the_predictions(model, tmp_path):
+    result = call("predict", model, CHURN, "--keep", "age", "--keep", "churned", "--out", tmp_path / "p.csv")
+    assert result.stderr == f"800 predictions written to {tmp_path / 'p.csv'}\n"
+    printed = list(csv.DictReader((tmp_path / "p.csv").open()))
+    frame = read_file(CHURN)
+    assert [row["age"] for row in printed] == ["" if v is None else str(v) for v in frame["age"].to_pylist()]
+    assert [row["actual churned"] for row in printed] == frame["churned"].to_pylist()
+    assert (
+        len(next(csv.reader([call("predict", model, CHURN, "--keep", "*").stdout.partition("\n")[0]]))) == 15
+    )
 
 
 def test_files_that_are_not_models_are_refused(model, tmp_path):
-    assert "is not a crosscut file" in refused(call("predict", CHURN, CHURN), NOT_A_MODEL)
-    assert "No such file" in refused(call("predict", tmp_path / "absent", CHURN), NOT_A_MODEL)
+    assert "write crosscut predict MODEL FILE" in refused(call("predict", CHURN, CHURN), NOT_A_MODEL)
+    assert "there is no file" in refused(call("predict", tmp_path / "absent", CHURN), UNREADABLE)
     damaged = tmp_path / "damaged"
     damaged.write_bytes(model.read_bytes()[:-9])
     assert "incomplete" in refused(call("show", damaged), NOT_A_MODEL)

@@ -46,7 +46,7 @@ def test_a_second_file_with_other_columns(tmp_path):
     test = tmp_path / "b.csv"
     assert "b.csv" in refused(call("cv", CHURN, "-t", "churned", "--test", test), UNREADABLE)
     test.write_text("churned,age\nyes,3\nno,4\n")
-    assert "needs the column" in refused(call("cv", CHURN, "-t", "churned", "--test", test), UNSUITABLE)
+    assert "uses the columns" in refused(call("cv", CHURN, "-t", "churned", "--test", test), UNSUITABLE)
 
 
 def test_labels_that_training_rows_lack_are_refused(tmp_path):

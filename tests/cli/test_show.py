@@ -1,6 +1,7 @@
 import json
 
 from crosscut import save_model
+from crosscut.cli.failure import UNSUITABLE
 
 from .calls import call, refused
 from .test_cv import CHURN
@@ -28,3 +29,10 @@ def test_without_held_out_rows_there_is_no_report(tmp_path):
     assert "without cross-validation" in refused(
         call("show", tmp_path / "m", "--report", tmp_path / "r.html"), 4
     )
+
+
+def test_a_tree_is_shown_as_code(tmp_path):
+    call("cv", CHURN, "-t", "churned", "--save", tmp_path / "m")
+    assert 'return "yes";' in call("show", tmp_path / "m", "--code", "c").stdout
+    call("rules", CHURN, "-t", "churned", "--save", tmp_path / "r")
+    assert "--code is for trees" in refused(call("show", tmp_path / "r", "--code", "java"), UNSUITABLE)

@@ -1,12 +1,14 @@
 import csv
 import json
 
+import click
 import numpy as np
 import pytest
 
 from crosscut import TreeClassifier
 from crosscut.cli.failure import UNSUITABLE
-from crosscut.cli.splitting import Splits
+from crosscut.cli.source import read_source
+from crosscut.cli.splitting import Splits, splitter
 
 from .calls import call, refused
 
@@ -75,7 +77,10 @@ def test_the_trees_are_those_of_the_same_folds_in_python(visits, tmp_path):
         (("--folds-column", "ill"), "it is the target", UNSUITABLE),
         (("--folds-column", "value"), "distinct values", UNSUITABLE),
         (("--folds-column", "clinic", "--folds", "3"), "cannot be combined with --folds-column", 2),
-        (("--cv", "time", "--groups", "patient"), "cannot be combined with --cv time", 2),
+        (("--cv", "time", "--repeats", "2"), "cannot be combined with --cv time", 2),
+        (("--gap", "3"), "--gap is for --cv time", 2),
+        (("--cv", "time", "--gap", "500"), "--gap 500 is too many", UNSUITABLE),
+        (("--cv", "time", "--groups", "clinic"), "leaves no row to train on", UNSUITABLE),
         (("--cv", "time", "--folds", "200"), "too many for 120 rows", UNSUITABLE),
         (("--time", "nowhere"), "nowhere", UNSUITABLE),
     ],
@@ -94,3 +99,27 @@ def test_splits_are_a_splitter():
     assert list(splits.split()) == [rows]
     assert splits.get_n_splits() == 1
     assert repr(splits) == "made by hand"
+
+
+def training_rows(visits, **options):
+    """Fit on the folds of these options; return the day and patient of training and held-out rows."""
+    source = read_source(
+        str(visits), "ill", time="day", groups="patient" if options.pop("groups", False) else None
+    )
+    with click.Context(click.Command("cv")):
+        cv = splitter(source, cv="time", folds=5, repeats=1, seed=0, **options)
+    rows = [line.split(",") for line in visits.read_text().splitlines()[1:]]
+    return [([rows[i] for i in train], [rows[i] for i in test]) for train, test in cv.split()]
+
+
+def test_a_gap_is_left_between_training_and_held_out_rows(visits):
+    plain, with_gap = training_rows(visits), training_rows(visits, gap=7)
+    assert [len(a) - len(b) for (a, _), (b, _) in zip(plain, with_gap, strict=True)] == [7] * 5
+    for train, test in with_gap:
+        assert max(row[0] for row in train) < min(row[0] for row in test)
+
+
+def test_groups_and_time_train_on_earlier_rows_of_other_groups(visits):
+    for train, test in training_rows(visits, groups=True):
+        assert max(row[0] for row in train) <= min(row[0] for row in test)
+        assert not {row[1] for row in train} & {row[1] for row in test}

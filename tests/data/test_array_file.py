@@ -45,7 +45,7 @@ def test_truncated(tmp_path, n_bytes):
     file = tmp_path / "a"
     write_arrays(file, {}, ARRAYS)
     file.write_bytes(file.read_bytes()[:n_bytes])
-    with pytest.raises(ArrayFileError, match="is not a crosscut file, or is incomplete"):
+    with pytest.raises(ArrayFileError, match="is not a crosscut model file"):
         read_arrays(file)
 
 
@@ -74,14 +74,14 @@ def test_every_shorter_file_is_refused(small):
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 and nothing else", b"{" * 100])
 def test_another_kind_of_file(tmp_path, data):
     (tmp_path / "a").write_bytes(data)
-    with pytest.raises(ArrayFileError, match="is not a crosscut file"):
+    with pytest.raises(ArrayFileError, match="is not a crosscut model file"):
         read_arrays(tmp_path / "a")
 
 
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        (None, "is not a crosscut file"),
+        (None, "is not a crosscut model file"),
         ({"crosscut": "no"}, "is not JSON"),
         ({"crosscut": "[]"}, "is not a JSON object"),
         ({"crosscut": '{"version": NaN}'}, "NaN is not JSON"),

@@ -107,14 +107,14 @@ def test_duckdb_table_is_chosen(tmp_path):
 def test_what_cannot_be_read(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_file(tmp_path / "none.csv")
-    (tmp_path / "table.xlsx").touch()
-    with pytest.raises(ValueError, match=r"ends in '.xlsx'; supported endings: .csv, .tsv"):
-        read_file(tmp_path / "table.xlsx")
+    (tmp_path / "table.docx").touch()
+    with pytest.raises(ValueError, match=r"ends in '.docx'; supported endings: .csv, .tsv"):
+        read_file(tmp_path / "table.docx")
     path = write("csv", tmp_path)
     with pytest.raises(ValueError, match="is not a database"):
         read_file(path, table="people")
     path.write_text("a,b\n1,2\n1,2,3\n")
-    with pytest.raises(ValueError, match=r"cannot be read.* as values separated by ','"):
+    with pytest.raises(ValueError, match=r"line 3 has 3 values, expected 2 \(separated by ','\)"):
         read_file(path)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
@@ -106,3 +106,11 @@ def test_wrong_parameters(parameters, message):
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         BaggedTrees(**parameters).fit(X, y)
+
+
+def test_importances_are_those_of_scikit_learns_forest():
+    X, y = load_iris(return_X_y=True)
+    model = BaggedTrees(n_trees=20, random_state=0).fit(X, y)
+    assert model.feature_importances_ == pytest.approx(model.to_sklearn().feature_importances_)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert not BaggedTrees(n_trees=3).fit(X[:9], [0] * 9).feature_importances_.any()

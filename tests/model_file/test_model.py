@@ -152,7 +152,7 @@ def test_an_absent_array_is_refused(tmp_path):
 
 def test_what_is_no_array_file_is_no_model(tmp_path):
     (tmp_path / "m").write_bytes(b"crosscut")
-    with pytest.raises(ModelFileError, match="is not a crosscut file"):
+    with pytest.raises(ModelFileError, match="is not a crosscut model file"):
         load_model(tmp_path / "m")
 
 

@@ -103,3 +103,18 @@ def test_plots_are_drawn_on_given_axes(iris):
 def test_a_forest_needs_folds():
     with pytest.raises(AttributeError, match="cv=None"):
         TreeClassifier(cv=None).fit([[0.0], [1.0]], [0, 1]).plot_forest()
+
+
+def test_numbers_of_a_forest_have_no_exponents():
+    X, y = load_diabetes(return_X_y=True)
+    ax = TreeRegressor(max_depth=2, cv=5).fit(X, 100.0 * y).plot_forest()
+    texts = [text.get_text() for text in ax.texts]
+    assert any("\nto 1" in text for text in texts)
+    assert not any("e+" in text for text in texts)
+
+
+def test_a_large_tree_is_drawn_to_the_depth_that_can_be_read():
+    X, y = load_diabetes(return_X_y=True)
+    ax = TreeRegressor(cv=None).fit(X, y).plot()
+    assert ax.figure.get_size_inches()[0] < 36
+    assert any("nodes" in text.get_text() for text in ax.texts)

@@ -1,11 +1,14 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from crosscut import TreeClassifier, TreeRegressor
+from crosscut.report.interactive import tree_of_page
 from crosscut.report.tree_page import node_facts, write_report
 from crosscut.report.trial import sizes_of
 
@@ -52,13 +55,11 @@ def test_node_details_list_the_folds(noise):
     facts = node_facts(
         model.fit_, sizes.sizes[0].forest, range(len(model.tree_)), sizes.sizes[0].inner, noise[0]
     )
-    assert facts[0]["path"] == []
     assert [fold for fold, *_ in facts[0]["folds"]] == [1, 2, 3, 4]
     assert [rows for _, rows, _ in facts[0]["folds"]] == [int(t.n_rows[0]) for t in model.cv_trees_]
     assert facts[0]["held"] == f"{model.cv_score_:.0%} predicted correctly when held out"
     for node, told in facts.items():
         assert told["rows"] == model.tree_.n_rows[node]
-        assert len(told["path"]) == model.tree_.depth[node]
 
 
 def test_rows_other_than_the_training_rows_are_refused(noise, tmp_path):
@@ -101,3 +102,36 @@ def test_a_tree_without_folds_has_no_report(tmp_path):
     model = TreeClassifier(cv=None).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(AttributeError, match="cv=None"):
         write_report(model, tmp_path / "r.html")
+
+
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_cuts_change_the_error_as_the_cut_trees_do(noise, learner):
+    """Cutting the root of all trees leaves what their roots predict; uncut places change nothing."""
+    X, y = noise
+    fit = learner(prune="best", random_state=0, cv=5).fit(X, y + 0.1 * (learner is TreeRegressor)).fit_
+    sizes = sizes_of(fit, X.astype(np.float32))
+    shown, data = tree_of_page(fit, sizes, [0, 1, 2] * (fit.classes is not None))
+    assert shown[0] == 0
+    cv = fit.validation
+    for size, described in zip(sizes.sizes, data["sizes"], strict=True):
+        actual = cv.y[cv.rows]
+        roots = np.repeat(size.decided[size.forest.packed.node_start[:-1]], np.diff(cv.row_start))
+        at_root = np.abs(actual - roots).sum() if fit.classes is None else (actual != roots).sum()
+        now = (
+            np.abs(actual - size.predicted).sum() if fit.classes is None else (actual != size.predicted).sum()
+        )
+        assert described["loss"] == pytest.approx(now)
+        assert described["change"][0] == pytest.approx(at_root - now, abs=1e-5)
+        leaves = [k for k, node in enumerate(data["nodes"]) if not node["column"]]
+        assert not np.any(np.array(described["change"])[leaves])
+
+
+def test_the_command_and_the_data_are_part_of_the_method(tmp_path):
+    from crosscut.cli.program import program
+
+    page = tmp_path / "r.html"
+    churn = Path(__file__).parents[2] / "examples" / "churn.csv"
+    CliRunner().invoke(program, ["cv", str(churn), "-t", "churned", "--report", str(page)])
+    shown = page.read_text()
+    assert f"<pre>crosscut cv {churn} -t churned --report {page}</pre>" in shown
+    assert "X, y = split_target(read_file(&#39;churn.csv&#39;), &#39;churned&#39;)" in shown

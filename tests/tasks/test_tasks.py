@@ -228,7 +228,7 @@ def test_limits():
     ("cv", "match"),
     [
         (1, "at least 2 folds, not 1"),
-        (9, "cv=9 folds exceed the 6 rows"),
+        (9, "cv=9 exceeds the 6 rows"),
         ("5", "cv must be a number of folds"),
         (2.5, "cv must be a number of folds"),
         (True, "cv must be a number of folds"),

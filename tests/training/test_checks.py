@@ -37,7 +37,11 @@ def test_names_are_stored_as_scikit_learn_stores_them(kind):
 
 @pytest.mark.parametrize(
     ("names", "error", "match"),
-    [([1, "a"], TypeError, "string names"), (["a", "a"], ValueError, "unique"), ([0, 1], None, "")],
+    [
+        ([1, "a"], TypeError, "string names"),
+        (["a", "a"], ValueError, "more than one column named 'a'"),
+        ([0, 1], None, ""),
+    ],
 )
 def test_other_names_are_left_to_scikit_learn(names, error, match):
     rows = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=names)

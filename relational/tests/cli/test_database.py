@@ -110,7 +110,7 @@ def test_tables_that_are_too_small_or_damaged(tmp_path):
     )
     few = b"id,c\n1,a\n2,b\n"
     assert "has 2 examples, but --folds 3 needs at least 3" in refusal(few, "--folds", 3, code=UNSUITABLE)
-    assert "CSV parse error" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
+    assert "line 3 has 3 values, expected 2" in refusal(b"id,c\n1,a\n2,b,3\n", code=UNREADABLE)
     assert "not text" in refusal(b"id,c\n1,\xe9\x00\n2,b\n", code=UNREADABLE)
 
 

@@ -69,7 +69,7 @@ def test_a_model_that_cannot_be_used(application, tmp_path):
     saved = tmp_path / "m.crosscut"
     call("relational", application, "--save", saved)
     assert "no such file" in refused(call("predict", saved, tmp_path / "none.s"), UNREADABLE)
-    assert "directory" in refused(call("relational", application, "--save", tmp_path), UNWRITABLE)
+    assert "is a folder" in refused(call("relational", application, "--save", tmp_path), UNWRITABLE)
     saved.write_bytes(saved.read_bytes()[:-3])
     assert "incomplete" in refused(call("show", saved), NOT_A_MODEL)
 

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 @options.reading
 @options.kind
 @options.folds
+@options.splitting
 @options.growing
+@options.scores
 @options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON.")
 def compare(*, files: tuple[str, ...], target: str | None, as_json: bool, **arguments: Any) -> None:
@@ -92,7 +94,6 @@ def _settings(
             message += "; separate settings by commas, as in --max-depth 3,5,none"
         raise Failure(message, UNSUITABLE)
     source = read_source(files[0], target, **options.source_options(arguments))
-    arguments |= {"cv": arguments.pop("folds"), "in_order": False, "scoring": None, "class_weight": ()}
     models, settings = fit_settings(source, arguments)
     names = [
         " ".join(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter as clock
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,18 @@ import numpy as np
 
 from crosscut.cli import options
 from crosscut.cli.csv_output import write_out_of_fold
-from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.failure import UNSUITABLE, Failure, as_options, failing_with
 from crosscut.cli.source import Source, read_rows, read_source, rows_for
 from crosscut.cli.splitting import splitter
-from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
+from crosscut.cli.terminal import (
+    command_line,
+    page_path,
+    print_json,
+    show_page,
+    stdout,
+    waiting,
+    write_results,
+)
 from crosscut.data.files import split_target
 from crosscut.forest.export.text import counted
 from crosscut.statistics.intervals import LossSums, error_of, interval_of, score_of
@@ -66,21 +73,9 @@ def evaluate_on(model: BaseEstimator, file: str, target: str, options: TextOptio
 @options.reading
 @options.kind
 @options.folds
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=1, help="Repeat the cross-validation with other folds."
-)
 @options.splitting
-@click.option("--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file.")
 @options.growing
-@click.option(
-    "--class-weight",
-    multiple=True,
-    metavar="CLASS=WEIGHT",
-    help='Weight of the rows of a class; may be repeated. "balanced" gives all classes the same total.',
-)
-@click.option(
-    "--scoring", metavar="NAME", help="Score to report and to choose settings by, such as f1 or roc_auc."
-)
+@options.scores
 @click.option("--test", metavar="FILE", help="Another file, to evaluate the final tree on.")
 @options.jobs
 @options.oof
@@ -99,11 +94,10 @@ def cv(
 ) -> None:
     """Grow a decision tree on FILE and cross-validate it.
 
-    FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
+    FILE is CSV, TSV, Excel, JSON, Parquet, Arrow, ARFF, DuckDB or SQLite, or - for standard input.
+    shop.duckdb::customers names a table, book.xlsx::2024 a sheet.
     """
     # the reported time does not include loading scikit-learn
-    import sklearn.model_selection  # noqa: F401
-
     import crosscut.estimators  # noqa: F401
 
     source_options = options.source_options(arguments)
@@ -111,13 +105,6 @@ def cv(
     with waiting(f"reading {Path(file).name}"):
         source = read_source(file, target, **source_options)
     read = clock()
-    arguments["cv"] = splitter(
-        source,
-        cv="time" if source.time is not None else arguments["cv"],
-        folds=arguments.pop("folds"),
-        repeats=arguments.pop("repeats"),
-        seed=None if arguments["in_order"] else arguments["seed"],
-    )
     models, settings = fit_settings(source, arguments)
     model = max(models, key=lambda each: each.cv_score_)  # the first, if several are equal
     grown = clock()
@@ -127,6 +114,7 @@ def cv(
     summary = summarize(model, target=target)
     summary["file"] = Path(file).name
     summary["notes"] = source.notes
+    summary["code"] = _with_data(summary["code"], source, Path(file).name, target)
     summary["seconds"] = {"read": read - begin, "fit": grown - read}
     summary["tried"] = [
         setting
@@ -139,26 +127,45 @@ def cv(
         for each, setting in zip(models, settings, strict=True)
     ]
     summary["test"] = None if test is None else evaluate_on(model, test, target, source_options["options"])
-    report = page_path(report, opened, file)
-    with failing_with(UNWRITABLE):
-        if save is not None:
-            save_model(model, save, target=target)
-        if oof is not None:
-            write_out_of_fold(oof, model, target, source.rows)
-        if report is not None:
-            write_report(model, report, X=source.X, summary=summary, row_numbers=source.rows)
-            if opened:
-                show_page(report)
     if as_json:
         print_json(summary)
-        return
-    from crosscut.cli.result import print_result
+    else:
+        from crosscut.cli.result import print_result
 
-    print_result(stdout(), model, summary)
+        print_result(stdout(), model, summary)
+    page = page_path(report, opened, file)
+    summary["command"] = command_line()
+    shown = {"X": source.X, "summary": summary, "row_numbers": source.rows}
+    write_results(
+        (save, "Model", lambda path: save_model(model, path, target=target)),
+        (oof, "Out-of-fold predictions", lambda path: write_out_of_fold(path, model, target, source.rows)),
+        (page, "Report", lambda path: write_report(model, path, **shown)),
+    )
+    if opened and page is not None:
+        show_page(page)
+
+
+def _with_data(code: str, source: Source, file: str, target: str) -> str:
+    """Return the code that fits the model, after the lines that read its data."""
+    data = f"X, y = split_target(read_file({file!r}), {target!r})"
+    if source.left_out:
+        data += f"\nX = X.select({source.X.column_names})"
+    return code.replace("\n\n", f", read_file, split_target\n\n{data}\n", 1)
 
 
 def fit_settings(source: Source, arguments: dict[str, Any]) -> tuple[list[Any], list[dict[str, Any]]]:
-    """Fit a model for every combination of settings; return also the settings that differ, by model."""
+    """Fit a model for every combination of settings; return also the settings that differ, by model.
+
+    The options about folds become the ``cv`` of the models.
+    """
+    arguments["cv"] = splitter(
+        source,
+        cv="time" if source.time is not None else arguments["cv"],
+        folds=arguments.pop("folds"),
+        repeats=arguments.pop("repeats"),
+        gap=arguments.pop("gap"),
+        seed=None if arguments["in_order"] else arguments["seed"],
+    )
     candidates = options.candidates(arguments)
     with waiting(f"growing trees for {counted(len(candidates), 'setting')}"):
         models = [estimator(source, **candidate) for candidate in candidates]
@@ -193,7 +200,7 @@ def estimator(
         max_bins=growing["max_bins"],
         prune=None if growing["prune"] == "none" else growing["prune"],
         cv=cv,
-        scoring=_scoring(growing["scoring"]),
+        scoring=growing["scoring"],
         random_state=None if in_order else seed,
         n_jobs=jobs,
     )
@@ -246,19 +253,9 @@ def _note_of(warning: warnings.WarningMessage) -> str:
     """Return a warning as a note; warnings that name scikit-learn's parameters are reworded."""
     from sklearn.exceptions import UndefinedMetricWarning
 
-    text = str(warning.message)
+    text = as_options(str(warning.message))
     if issubclass(warning.category, UndefinedMetricWarning):
         return "--scoring is undefined in folds in which a class is absent or never predicted"
     if "sklearn" in Path(warning.filename).parts and "n_splits" in text:
         return "a class has fewer rows than there are folds, so some folds lack it"
     return text
-
-
-def _scoring(name: str | None) -> str | None:
-    from sklearn.metrics import get_scorer_names
-
-    if name is not None and name not in get_scorer_names():
-        near = get_close_matches(name, get_scorer_names(), 3) or ["accuracy", "f1", "r2"]
-        why = f"{name!r} is not a score of scikit-learn; try {', '.join(near)}"
-        raise click.BadParameter(why, param_hint="--scoring")
-    return name

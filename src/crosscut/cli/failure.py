@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import IO, TYPE_CHECKING
 
 import click
@@ -20,6 +21,38 @@ NOT_A_MODEL = 5  # a damaged model file, or a file that is not a model
 UNWRITABLE = 6  # a result that could not be written
 
 MAX_CHARACTERS = 2000  # of a line of a message
+
+# parameters that messages name, and the options that set them
+_OPTIONS = {
+    "cv": "folds",
+    "sample_weight": "weights",
+    "random_state": "seed",
+    "n_jobs": "jobs",
+    "min_samples_leaf": "min-leaf",
+    "min_samples_split": "min-split",
+    "min_impurity_decrease": "min-decrease",
+}
+_NAMES = (
+    *("table", "separator", "decimal", "dates", "encoding", "header", "sheet"),
+    *("scoring", "criterion", "prune", "class_weight", "loss", "max_bins", "max_depth", "groups", *_OPTIONS),
+)
+_ASSIGNED = re.compile(rf"\b({'|'.join(_NAMES)})=('[^']*'|\.\.\.|[\w.-]*\w)")
+_FIRST = re.compile(rf"^({'|'.join(_NAMES)})\b(?= (?:must|is|names|has))")
+
+
+def as_options(text: str) -> str:
+    """Replace parameters such as ``dates='mdy'`` or ``cv=5`` in a message by options.
+
+    >>> as_options("cv=5 exceeds the 4 rows; choose with dates='dmy' or encoding=...")
+    '--folds 5 exceeds the 4 rows; choose with --dates dmy or --encoding NAME'
+    """
+
+    def option(name: str) -> str:
+        return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+
+    text = text.replace("header=False", "--no-header")
+    text = _ASSIGNED.sub(lambda m: f"{option(m[1])} {m[2].strip(chr(39)).replace('...', 'NAME')}", text)
+    return _FIRST.sub(lambda m: option(m[1]), text)
 
 
 class Failure(click.ClickException):
@@ -56,6 +89,7 @@ def failing_with(exit_code: int, prefix: str = "") -> Iterator[None]:
         text = str(error)
         if isinstance(error, OSError) and error.strerror:
             text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        text = as_options(text)
         problems = getattr(error, "problems", ())  # a logic program may have several
         raise Failure(
             prefix + (text.partition("\n")[0] if problems else text), exit_code, problems

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from crosscut.cli.failure import UNWRITABLE, Failure, as_options
 from crosscut.data.text.dialect import TextOptions
 from crosscut.tasks.growth import CLASS_CRITERIA
 
@@ -34,7 +35,23 @@ class Output(click.Path):
         for name, other in ctx.params.items():
             if (name in read or isinstance(other, Path)) and _same(path, str(other).partition("::")[0]):
                 self.fail(f"{str(path)!r} would be overwritten: it is also given as {name}", param, ctx)
+        _check_writable(path, param)
         return path
+
+
+def _check_writable(path: Path, param: click.Parameter | None) -> None:
+    """Fail before anything is computed if the result could not be written."""
+    option = "" if param is None else f"{param.opts[0]} "
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        why = f"{path}: the folder {str(folder)!r} does not exist; create it or choose another path"
+    elif path.is_dir():
+        why = f"{path} is a folder; name a file in it"
+    elif not os.access(path if path.exists() and not path.is_file() else folder, os.W_OK):
+        why = f"{path} cannot be written: no permission to write to {str(folder)!r}"
+    else:
+        return
+    raise Failure(option + why, UNWRITABLE)
 
 
 def _same(path: Path, other: str) -> bool:
@@ -53,6 +70,24 @@ def together(*options: Decorator) -> Decorator:
         return command
 
     return add
+
+
+class Whole(click.IntRange):
+    """A whole number in a range, with errors that say so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not {_range(self, 'a whole number')}", param, ctx)
+
+
+def _range(kind: Any, what: str) -> str:
+    low, high = kind.min, kind.max
+    if low is not None and high is not None:
+        return f"{what} from {low} to {high}"
+    return f"{what} {'>' if kind.min_open else '>='} {low}"
 
 
 class ValueList(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
@@ -77,10 +112,15 @@ class ValueList(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         if isinstance(value, tuple):
             return value
         parts = [part.strip() for part in str(value).split(",")]
-        return tuple(
-            None if self.allow_none and part == "none" else self.kind.convert(part, param, ctx)
-            for part in parts
-        )
+        try:
+            return tuple(
+                None if self.allow_none and part == "none" else self.kind.convert(part, param, ctx)
+                for part in parts
+            )
+        except click.BadParameter as error:
+            if not self.allow_none:
+                raise
+            self.fail(f"{error.message} or none; separate several by commas, as in 3,5,none", param, ctx)
 
 
 def candidates(arguments: dict[str, Any]) -> list[dict[str, Any]]:
@@ -91,7 +131,9 @@ def candidates(arguments: dict[str, Any]) -> list[dict[str, Any]]:
 
 SETTINGS = ("criterion", "max_depth", "min_leaf", "min_split", "min_decrease")
 
-table = click.option("--table", help="The table of a DuckDB or SQLite file.")
+table = click.option(
+    "--table", "--sheet", "table", help="The table of a DuckDB or SQLite file, or the sheet of a workbook."
+)
 
 kind = click.option(
     "--kind",
@@ -152,14 +194,18 @@ columns = together(
 )
 
 folds = together(
-    click.option("--folds", type=click.IntRange(min=2), default=10, help="Number of folds."),
+    click.option("--folds", type=Whole(min=2), default=10, help="Number of folds."),
     click.option(
-        "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed for shuffling the rows into folds."
+        "--seed", type=Whole(0, 2**32 - 1), default=0, help="Seed for shuffling the rows into folds."
     ),
 )
 
 splitting = together(
-    click.option("--groups", metavar="COLUMN", help="Keep rows with the same value in one fold."),
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Keep rows with the same value in one fold; with --cv time, do not train on held-out groups.",
+    ),
     click.option(
         "--folds-column",
         metavar="COLUMN",
@@ -172,18 +218,60 @@ splitting = together(
         help='Hold out folds, or, with "time", later rows: trees then train on earlier rows only.',
     ),
     click.option("--time", metavar="COLUMN", help="The column that orders rows in time; implies --cv time."),
+    click.option(
+        "--gap",
+        type=Whole(min=0),
+        default=0,
+        help="With --cv time: leave out this many rows between training and held-out rows.",
+    ),
+    click.option(
+        "--repeats", type=Whole(min=1), default=1, help="Repeat the cross-validation with other folds."
+    ),
+    click.option(
+        "--in-order", is_flag=True, help="Do not shuffle the rows: folds follow the order of the file."
+    ),
 )
 
-jobs = click.option("--jobs", type=click.IntRange(min=1), help="Number of threads; by default all cores.")
+
+def _score(context: click.Context, option: click.Parameter, name: str | None) -> str | None:
+    if name is not None:
+        from crosscut.training.parameters import check_score
+
+        try:
+            check_score(name)
+        except ValueError as error:
+            raise click.BadParameter(as_options(str(error)), context, option) from None
+    return name
+
+
+scores = together(
+    click.option(
+        "--class-weight",
+        multiple=True,
+        metavar="CLASS=WEIGHT",
+        help='Weight of the rows of a class; may be repeated. "balanced" gives all classes the same total.',
+    ),
+    click.option(
+        "--scoring",
+        metavar="NAME",
+        callback=_score,
+        help="Score to report, such as f1_macro. It chooses among several settings; the size of the "
+        "tree is chosen by its error (--prune).",
+    ),
+)
+
+jobs = click.option("--jobs", type=Whole(min=1), help="Number of threads; by default all cores.")
 oof = click.option("--oof", type=Output(), help="Write out-of-fold predictions as CSV.")
 
 
 def _html(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and path.suffix.lower() not in {"", ".html", ".htm"}:
-        why = (
-            f"reports are HTML, so {path.name!r} needs the suffix .html; try {path.with_suffix('.html').name}"
-        )
-        raise click.BadParameter(why, context, option)
+    if path is not None:
+        from crosscut.report.page import check_ending
+
+        try:
+            check_ending(path)
+        except ValueError as error:
+            raise click.BadParameter(str(error), context, option) from None
     return path
 
 
@@ -201,7 +289,7 @@ results = together(
 growing = together(
     click.option(
         "--criterion",
-        type=ValueList(click.Choice(CLASS_CRITERIA)),
+        type=ValueList(click.Choice([*CLASS_CRITERIA, "log_loss"])),
         help="Split criterion, for classification.",
     ),
     click.option(
@@ -212,15 +300,13 @@ growing = together(
     ),
     click.option(
         "--max-depth",
-        type=ValueList(click.IntRange(min=1), allow_none=True),
+        type=ValueList(Whole(min=1), allow_none=True),
         help="Maximum depth of the tree; 3,5,none tries three values.",
     ),
-    click.option(
-        "--min-leaf", type=ValueList(click.IntRange(min=1)), default="1", help="Minimum rows per leaf."
-    ),
+    click.option("--min-leaf", type=ValueList(Whole(min=1)), default="1", help="Minimum rows per leaf."),
     click.option(
         "--min-split",
-        type=ValueList(click.IntRange(min=2)),
+        type=ValueList(Whole(min=2)),
         default="2",
         help="Minimum rows to split a node.",
     ),
@@ -232,7 +318,7 @@ growing = together(
     ),
     click.option(
         "--max-bins",
-        type=click.IntRange(2, 255),
+        type=Whole(2, 255),
         help="Use at most this number of quantile bins per column: faster, approximate.",
     ),
     click.option(
@@ -273,8 +359,8 @@ def covering(strategy: str) -> Decorator:
             default="laplace",
             help="CN2: quality of a rule.",
         ),
-        click.option("--beam", type=click.IntRange(min=1), default=5, help="CN2: beam width."),
-        click.option("--max-length", type=click.IntRange(min=1), help="Maximum conditions per rule."),
+        click.option("--beam", type=Whole(min=1), default=5, help="CN2: beam width."),
+        click.option("--max-length", type=Whole(min=1), help="Maximum conditions per rule."),
         click.option(
             "--min-coverage",
             type=click.FloatRange(min=0, min_open=True),

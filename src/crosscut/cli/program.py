@@ -4,39 +4,36 @@ from __future__ import annotations
 
 import os
 import sys
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
+
+# No BLAS is used here, and its idle threads would cost more processor time than a small table.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import click
 
 import crosscut
-from crosscut.cli.compare import compare
-from crosscut.cli.cv import cv
 from crosscut.cli.failure import WRONG_OPTION, Failure
-from crosscut.cli.predict import predict
-from crosscut.cli.rules import rules
-from crosscut.cli.saved_models import read_model_file
-from crosscut.cli.show import show, write_model_report
-from crosscut.cli.terminal import page_path, show_page
 from crosscut.extensions import COMMANDS, extensions, hint
 
-
-@click.command("open", short_help="Open a report or a saved model in a browser.")
-@click.argument("file", type=click.Path(path_type=Path))
-def open_command(file: Path) -> None:
-    """Open FILE in a browser: an HTML report, or a model file, whose report is written to a new folder.
-
-    The page needs no server: select a node, change the size of the tree, enter a row.
-    """
-    if file.suffix.lower() in {".html", ".htm"}:
-        if not file.is_file():
-            raise click.BadParameter(f"{str(file)!r} is not a file", param_hint="FILE")
-        show_page(file)
-        return
-    fitted, target = read_model_file(file)
-    path = page_path(None, True, file.name)
-    assert path is not None
-    write_model_report(file, fitted, target, path)
-    show_page(path)
+# imported on demand: `crosscut --version` and misspelt commands need neither scikit-learn nor pyarrow
+_MODULES = {
+    "cv": "crosscut.cli.cv",
+    "compare": "crosscut.cli.compare",
+    "rules": "crosscut.cli.rules",
+    "show": "crosscut.cli.show",
+    "open": "crosscut.cli.show",
+    "predict": "crosscut.cli.predict",
+}
+_SYNONYMS = dict.fromkeys(("fit", "train", "tree", "grow", "learn", "crossval", "cross-validate"), "cv") | {
+    "report": "show",
+    "export": "show",
+    "print": "show",
+    "apply": "predict",
+    "score": "predict",
+}
 
 
 EPILOG = """
@@ -48,19 +45,47 @@ file, 6 result that cannot be written.
 class Program(click.Group):
     """The commands of crosscut and of installed extensions, which are imported on demand."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they were typed, for reports, and parse them."""
+        ctx.meta["arguments"] = list(args)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *extensions(COMMANDS)})
+        return sorted({*super().list_commands(ctx), *_MODULES, *extensions(COMMANDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by name."""
+        if cmd_name in _MODULES:
+            command: click.Command = getattr(
+                import_module(_MODULES[cmd_name]), "open_command" if cmd_name == "open" else cmd_name
+            )
+            return command
         if cmd_name not in extensions(COMMANDS):
             return super().get_command(ctx, cmd_name)
         try:
-            command: click.Command = extensions(COMMANDS)[cmd_name].load()
+            command = extensions(COMMANDS)[cmd_name].load()
         except ImportError as error:
             return _unavailable(cmd_name, str(error))
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command to call; suggest another if there is none of this name."""
+        name = args[0]
+        if name not in self.list_commands(ctx) and not name.startswith("-"):
+            _unknown(name, self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(name: str, known: list[str]) -> NoReturn:
+    if Path(name).exists() or Path(name).suffix:
+        advice = f"to grow a tree on a file, use crosscut cv {name} --target COLUMN"
+    else:
+        near = [_SYNONYMS[name]] if name in _SYNONYMS else get_close_matches(name, known, 1)
+        advice = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
+    raise Failure(f"there is no command {name!r}; {advice}", WRONG_OPTION)
 
 
 def _unavailable(name: str, reason: str) -> click.Command:
@@ -98,8 +123,7 @@ def relational(**_: object) -> None:
     raise Failure(hint("crosscut relational"), WRONG_OPTION)
 
 
-for command in (cv, compare, rules, relational, show, open_command, predict):
-    program.add_command(command)
+program.add_command(relational)
 
 
 def main() -> None:

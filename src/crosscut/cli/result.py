@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crosscut.training.fit import Fit
 
 MAX_LINES = 60  # of the printed tree
+INDENT = 4  # columns per level of the printed tree
 MAX_ROWS = 12  # of the printed pruning table
 
 
@@ -40,6 +41,8 @@ def print_result(console: Console, model: BaseEstimator, summary: dict[str, Any]
     print_notes(console, summary["notes"])
     _print_tried(console, summary["tried"], summary["cv"]["scoring"])
     print_tree(console, fit_of(model), target=summary["target"])
+    if summary["tree"]["leaves"] == 1 and summary["settings"]["prune"] == "1se":
+        console.print("[dim]Pruned to a single leaf; --prune best chooses the size with the lowest error[/]")
     print_evidence(console, summary)
     _print_test(console, summary["test"], summary["cv"])
     _print_cost(console, summary)
@@ -93,6 +96,7 @@ def print_evidence(console: Console, summary: dict[str, Any]) -> None:
         f"\n[bold]{error_line(cv)}[/] "
         f"(all rows of {cv['folds']} folds ± standard error; {cv['scoring']} {_shown(cv['score'])})"
     )
+    console.print(plain(f"{summary['answer']['sentence']} {summary['answer']['comparison']}"))
     for sign, sentence in summary["answer"]["trust"]:
         if sign == "careful":
             console.print(f"[bold]![/] {plain(sentence)}")
@@ -111,7 +115,7 @@ def _shown(value: float | None) -> str:
 def print_tree(console: Console, fit: Fit, *, target: str, max_lines: int = MAX_LINES) -> None:
     """Print the final tree down to the depth that fits into ``max_lines`` lines."""
     tree, schema, classes = fit.final, fit.schema, fit.classes
-    depth = _depth_that_fits(tree, max_lines)
+    depth = min(_depth_that_fits(tree, max_lines), max(3, (console.width - 40) // INDENT))
     console.print(
         f"[bold]{plain(short(target))}[/]: {counted(tree.n_leaves, 'leaf', 'leaves')}, "
         f"depth {tree.max_depth}, {counted(tree.n_rows[0], 'row')}"

@@ -9,10 +9,10 @@ import click
 
 from crosscut.cli import options
 from crosscut.cli.cv import fit_with_notes
-from crosscut.cli.failure import UNREADABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.failure import UNREADABLE, Failure
 from crosscut.cli.result import print_notes
 from crosscut.cli.source import read_source
-from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
+from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting, write_results
 from crosscut.data.array_file import replace_text
 from crosscut.forest.export.text import counted
 
@@ -46,7 +46,7 @@ def rules(
 ) -> None:
     """Learn rules from FILE and cross-validate them.
 
-    FILE is CSV, TSV, Parquet, Arrow, ARFF, DuckDB or SQLite; shop.duckdb::customers names a table.
+    FILE is what `crosscut cv` reads, such as CSV, Excel or Parquet.
     For rules about linked tables, use `crosscut relational --rules`.
     """
     from crosscut.model_file import save_model
@@ -65,22 +65,20 @@ def rules(
     model = RuleClassifier(cv=folds, random_state=seed, **options.rule_parameters(arguments))
     with waiting(f"learning {folds + 1} rule sets"):
         fit_with_notes([model], source)
-    report = page_path(report, opened, file)
-    with failing_with(UNWRITABLE):
-        if sql is not None:
-            replace_text(sql, model.to_sql() + "\n")
-        if save is not None:
-            save_model(model, save, target=target)
-        if report is not None:
-            model.report(report, target=target)
-            if opened:
-                show_page(report)
     if as_json:
         summary = {"file": Path(file).name, "target": target, "notes": source.notes, **rule_data(model)}
         print_json(summary)
-        return
-    print_notes(stdout(), source.notes)
-    print_rules(model)
+    else:
+        print_notes(stdout(), source.notes)
+        print_rules(model)
+    page = page_path(report, opened, file)
+    write_results(
+        (sql, "SQL", lambda path: replace_text(path, model.to_sql() + "\n")),
+        (save, "Model", lambda path: save_model(model, path, target=target)),
+        (page, "Report", lambda path: model.report(path, target=target)),
+    )
+    if opened and page is not None:
+        show_page(page)
 
 
 def print_rules(model: BaseEstimator) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from crosscut.cli.failure import NOT_A_MODEL, failing_with
+from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, failing_with
+from crosscut.data.file_kind import check_file
 from crosscut.extensions import VIEWERS, extensions
 
 if TYPE_CHECKING:
@@ -36,5 +37,7 @@ def read_model_file(path: Path) -> tuple[Any, str]:
     """Return the model in a file and the name of its target; any other file is a failure."""
     from crosscut.model_file.model import read_model
 
+    with failing_with(UNREADABLE):
+        check_file(path)
     with failing_with(NOT_A_MODEL):
         return read_model(path)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
+import sys
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, failing_with
+from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, as_options, failing_with
 from crosscut.data.column_roles import findings
 from crosscut.data.column_types import kind_of_values
 from crosscut.data.files import read_file, reading_of, split_target
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
 FEW_CLASSES = 10  # whole numbers with at most this number of distinct values are classes
 MANY_CATEGORIES = 10_000  # a text column with more values is not used as categories
 _CHANGED_BY = "--header or --no-header, --separator, --decimal, --encoding, --missing and --dates"
-_ARGUMENT = re.compile(r"\b(table|decimal|dates|encoding)=(?:'([^']*)'|\.\.\.)")
 _KINDS = {"true or false": "boolean", "numbers": "numeric", "dates": "date", "null": "numeric"}
 OPTION = {"folds": "--folds-column"}  # options that are not named like the role of their column
 MANY_NUMBERS = 20  # a text column with at least this number of distinct numbers was meant to be numeric
@@ -47,6 +49,7 @@ class Source:
     folds: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)  # what was inferred, and how to override it
+    left_out: bool = False  # whether the file has other columns besides X and the target
     rows: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))  # numbers in the file, from 1
 
 
@@ -54,10 +57,12 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     """Read a file; every error becomes a failure."""
     if Path(path).is_dir():
         raise Failure(f"{path} is a folder; name a file in it", UNREADABLE)
+    if path == "-":
+        return _read_input(table, options)
     try:
         frame = read_file(path, table=table, **asdict(options))
     except Exception as error:  # each library that reads files has its own errors
-        text = _ARGUMENT.sub(lambda match: f"--{match[1]} {match[2] or 'NAME'}", str(error))
+        text = as_options(str(error))
         if not text.replace("\n", " ").isprintable() or "\ufffd" in text:
             text = f"{path} is not a text file, although its name suggests one"
         raise Failure(text if path in text else f"{path}: {text}", UNREADABLE) from error
@@ -66,12 +71,46 @@ def read_rows(path: str, table: str | None = None, options: TextOptions = TextOp
     return frame
 
 
+_BEGINNINGS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"PK\x03\x04": ".xlsx",
+    b"\x1f\x8b": ".csv.gz",
+    b"[": ".json",
+    b"{": ".jsonl",
+}
+
+
+def _read_input(table: str | None, options: TextOptions) -> TableLike:
+    """Read standard input, whose first bytes tell the format: text unless it is another known one."""
+    data = sys.stdin.buffer.read()
+    ending = next((end for begin, end in _BEGINNINGS.items() if data.lstrip().startswith(begin)), ".txt")
+    with TemporaryDirectory(prefix="crosscut-") as folder:
+        path = Path(folder, f"input{ending}")
+        path.write_bytes(data)
+        try:
+            return read_rows(str(path), table, options)
+        except Failure as failure:
+            raise Failure(failure.message.replace(str(path), "-"), failure.exit_code) from failure
+
+
 def rows_for(fitted: BaseEstimator, frame: TableLike) -> TableLike:
     """Return the columns of a table that a model needs."""
-    schema = fitted.fit_.schema
+    schema, final = fitted.fit_.schema, fitted.fit_.final
     absent = [name for name in schema.names if name not in frame.column_names]
-    if absent:
-        raise ValueError(f"the model needs the column {absent[0]!r}, which is absent")
+    tested = (
+        {schema.names[f] for f in final.feature[final.feature >= 0]} if hasattr(final, "feature") else None
+    )
+    needed = [name for name in absent if tested is None or name in tested]
+    if needed:
+        near = {name: get_close_matches(name, frame.column_names, 1) for name in needed}
+        hints = [f"{name!r}{f' (did you mean {near[name][0]!r}?)' if near[name] else ''}" for name in needed]
+        raise ValueError(
+            f"the model uses the column{'s' * (len(needed) > 1)} {', '.join(hints)}, which the file lacks; "
+            f"the file has {', '.join(frame.column_names[:20])}"
+        )
+    for name in absent:  # of no use to the tree, so its predictions do not need them
+        frame = frame.append_column(name, pa.nulls(frame.num_rows, pa.float64()))
     # a model fitted on an array knows its columns by position, x0, x1, ...
     if schema.named:
         return frame.select(list(schema.names))
@@ -100,7 +139,7 @@ def read_source(
     ``for_numbers`` advises what to use for a numeric target if only classes can be predicted.
     """
     frame = read_rows(path, table, options)
-    reading = reading_of(frame)
+    reading = as_options(reading_of(frame))
     notes = [f"read as: {reading} ({_CHANGED_BY} change it)"] if reading else []
     rows = np.arange(1, frame.num_rows + 1)
     if drop_missing_target and target in frame.column_names and frame[target].null_count:
@@ -130,6 +169,7 @@ def read_source(
     _check_mixtures(source, path, set(nominal))
     _leave_out(source, path, target, {*keep, *nominal})
     _check_columns(source, path)
+    source.left_out = source.X.num_columns < frame.num_columns - 1
     return source
 
 
@@ -137,14 +177,15 @@ def _take(X: TableLike, name: str, option: str, target: str) -> tuple[Any, NDArr
     if name not in X.column_names:
         why = "it is the target" if name == target else f"the columns are {', '.join(X.column_names[:20])}"
         raise ValueError(f"{option} {name!r} cannot be used: {why}")
+    if option == "--weights" and kind_of_values(X[name].type) not in {"numbers", "true or false"}:
+        raise ValueError(f"{option} {name!r} must be numeric, but it holds {kind_of_values(X[name].type)}")
     column = X[name].to_pylist()
     if option != "--drop" and any(cell is None for cell in column):
-        raise ValueError(f"{option} {name!r} has missing values")
-    try:
-        values = np.asarray(column, dtype=np.float64 if option == "--weights" else None)
-    except ValueError:
-        raise ValueError(f"{option} {name!r} must hold numbers") from None
-    return X.drop_columns([name]), values
+        row = 1 + next(row for row, cell in enumerate(column) if cell is None)
+        raise ValueError(
+            f"{option} {name!r} has missing values, first in row {row}; fill them in or remove these rows"
+        )
+    return X.drop_columns([name]), np.asarray(column, dtype=np.float64 if option == "--weights" else None)
 
 
 def _as_text(X: TableLike, name: str) -> TableLike:
@@ -210,27 +251,43 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
     useless = [finding for finding in suspicious if finding.what in {"identifier", "free text"}]
     if len(useless) == source.X.num_columns:
         name, _, reason = useless[0]
-        what = f"{name!r} {reason}, too many to be categories; use --keep {name} to include it"
+        what = f"{name!r} {reason}, too many to be categories; use --keep {quote(name)} to include it"
         raise Failure(f"{path}: there is no column to split on: {what}", UNSUITABLE)
     if useless:
         source.X = source.X.drop_columns([finding.name for finding in useless])
         reasons = ", ".join(f"{name!r} {reason}" for name, _, reason in useless)
-        flags = " ".join(f"--keep {name}" for name, _, _ in useless)
+        flags = " ".join(f"--keep {quote(name)}" for name, _, _ in useless)
         source.notes.append(f"left out: {reasons} ({flags} includes {'it' if len(useless) == 1 else 'them'})")
     advice = {
         "constant": "it cannot be split",
         "many categories": "splits on many categories overfit easily; group them, or use --drop",
         "leak": f"if it is not known before {target!r}, leave it out with --drop",
     }
-    source.notes += [
-        f"column {name!r} {reason}: {advice[what]}" for name, what, reason in suspicious if what in advice
-    ]
+    several = {
+        "constant": "have one value in every row",
+        "many categories": "have many categories",
+        "leak": "predict the target almost alone",
+    }
+    for what, sentence in advice.items():
+        found = [finding for finding in suspicious if finding.what == what]
+        if len(found) > 1:
+            source.notes.append(f"{_listed([name for name, _, _ in found])} {several[what]}: {sentence}")
+        source.notes += [
+            f"column {name!r} {reason}: {sentence}" for name, _, reason in found if len(found) == 1
+        ]
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    """List a few columns, or the first of many."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"columns {', '.join(map(repr, names[:most]))}{more}"
 
 
 def _check_columns(source: Source, path: str) -> None:
     """Refuse columns that cannot be split on; note the number of columns of each kind."""
     kinds = {"numeric": 0, "boolean": 0, "date": 0, "nominal": 0}
     missing: dict[str, int] = {}
+    empty: list[str] = []
     for name in source.X.column_names:
         column = source.X[name]
         held = kind_of_values(column.type)
@@ -240,7 +297,7 @@ def _check_columns(source: Source, path: str) -> None:
             if len(values) > MANY_CATEGORIES:
                 raise Failure(
                     f"{path}: column {name!r} has {len(values):,} distinct texts in {len(column):,} rows, "
-                    f"too many to be categories; leave it out with --drop {name}",
+                    f"too many to be categories; leave it out with --drop {quote(name)}",
                     UNSUITABLE,
                 )
         elif held in _KINDS:
@@ -248,13 +305,16 @@ def _check_columns(source: Source, path: str) -> None:
         else:
             raise Failure(
                 f"{path}: column {name!r} holds {held}, neither numbers, dates nor text; leave it out with "
-                f"--drop {name}",
+                f"--drop {quote(name)}",
                 UNSUITABLE,
             )
         if column.null_count:
             missing[name] = column.null_count
         if column.null_count == len(column):
-            source.notes.append(f"column {name!r} is empty and cannot be used")
+            empty.append(name)
+    if empty:
+        what = f"column {empty[0]!r} is" if len(empty) == 1 else f"{_listed(empty)} are"
+        source.notes.append(f"{what} empty and cannot be used")
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     note = f"; missing values: {_missing_counts(missing)}" if missing else ""
     source.notes.append(f"{source.X.num_rows:,} rows; columns: {counted}{note}")
@@ -278,7 +338,7 @@ def _check_mixtures(source: Source, path: str, nominal: set[str]) -> None:
             other = next(value for value in values if not _is_number(value))
             raise Failure(
                 f"{path}: column {name!r} mixes numbers such as {numbers[0]} with text such as {other!r}; "
-                f"leave missing cells empty, or use --nominal {name} to take all of it as categories",
+                f"leave missing cells empty, or use --nominal {quote(name)} to take all of it as categories",
                 UNSUITABLE,
             )
 

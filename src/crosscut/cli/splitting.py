@@ -40,15 +40,19 @@ class Splits:
         return self.name
 
 
-def splitter(source: Source, *, cv: str, folds: int, repeats: int, seed: int | None) -> CrossValidation:
+def splitter(
+    source: Source, *, cv: str, folds: int, repeats: int, gap: int = 0, seed: int | None
+) -> CrossValidation:
     """Return the ``cv`` of an estimator; without a ``seed`` rows are not shuffled."""
+    if cv != "time" or source.folds is not None:
+        options.refuse(["gap"], "is for --cv time")
     if source.folds is not None:
         why = "cannot be combined with --folds-column, which defines the folds"
         options.refuse(("folds", "repeats", "groups", "in_order", "cv", "time"), why)
         return _predefined(source.folds)
     if cv == "time":
-        options.refuse(("repeats", "groups", "in_order"), "cannot be combined with --cv time or --time")
-        return _in_time(source, folds)
+        options.refuse(("repeats", "in_order"), "cannot be combined with --cv time or --time")
+        return _in_time(source, folds, gap)
     classify = source.kind == "classification"
     if source.groups is None and repeats == 1:
         return folds
@@ -84,15 +88,30 @@ def _predefined(folds: NDArray[Any]) -> Splits:
     return Splits("PredefinedSplit(folds)", parts)
 
 
-def _in_time(source: Source, folds: int) -> Splits:
-    """Hold out each part of the rows in turn and train on the rows before it."""
+def _in_time(source: Source, folds: int, gap: int) -> Splits:
+    """Hold out each part of the rows in turn and train on the rows before it, except rows of its groups."""
     from sklearn.model_selection import TimeSeriesSplit
 
     order = np.argsort(source.time, kind="stable") if source.time is not None else np.arange(len(source.y))
     try:
-        parts = list(TimeSeriesSplit(folds).split(order))
+        parts = [(order[a], order[b]) for a, b in TimeSeriesSplit(folds, gap=gap).split(order)]
     except ValueError:
+        more = f" --gap {gap}" * bool(gap)
         raise Failure(
-            f"--folds {folds} is too many for {len(order)} rows with --cv time", UNSUITABLE
+            f"--folds {folds}{more} is too many for {len(order)} rows with --cv time; use fewer folds",
+            UNSUITABLE,
         ) from None
-    return Splits(f"TimeSeriesSplit({folds})", [(order[train], order[test]) for train, test in parts])
+    name = f"TimeSeriesSplit({folds}{f', gap={gap}' * bool(gap)})"
+    if source.groups is not None:
+        groups = source.groups
+        parts = [(train[~np.isin(groups[train], groups[test])], test) for train, test in parts]
+        empty = next((k for k, (train, _) in enumerate(parts, 1) if not len(train)), None)
+        if empty is not None:
+            raise Failure(
+                f"--groups with --cv time leaves no row to train on for held-out part {empty}: all earlier "
+                "rows are "
+                "of its groups; use fewer folds, or other groups",
+                UNSUITABLE,
+            )
+        name += " without the groups of held-out rows"
+    return Splits(name, parts)

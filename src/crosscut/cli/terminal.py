@@ -8,6 +8,7 @@ import sys
 import webbrowser
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,12 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
+from crosscut.cli.failure import UNWRITABLE, failing_with
 from crosscut.data.visible import visible
 from crosscut.engines.progress import watching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PIPE_WIDTH = 120  # columns, if standard output is not a terminal
 MIN_PROGRESS = 0.01  # smaller fractions of the work are not shown
@@ -93,6 +95,23 @@ def page_path(report: Path | None, opened: bool, name: str) -> Path | None:
     if report is not None or not opened:
         return report
     return Path(mkdtemp(prefix="crosscut-")) / f"{Path(name).stem or 'report'}.html"
+
+
+def command_line() -> str:
+    """Return the command as it would be typed again, for reports."""
+    return " ".join(["crosscut", *map(quote, click.get_current_context().meta["arguments"])])
+
+
+def write_results(*results: tuple[Path | None, str, Callable[[Path], object]]) -> None:
+    """Write results to the paths that were given, and report each on the error stream.
+
+    Call it after printing: a full disk then does not lose what was computed.
+    """
+    with failing_with(UNWRITABLE):
+        for path, what, write in results:
+            if path is not None:
+                write(path)
+                click.echo(f"{what} written to {path}", err=True)
 
 
 def show_page(path: Path) -> None:

@@ -74,8 +74,9 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     with suppress(FileNotFoundError):
         check_file(Path(path))
         check_memory(Path(path).stat().st_size, repr(str(path)), "load it on a machine with more memory")
-    with Path(path).open("rb"):  # raises Python's own errors, not those of safetensors
-        pass
+    with Path(path).open("rb") as opened:  # raises Python's own errors, not those of safetensors
+        if opened.read(9)[8:] != b"{":
+            raise ArrayFileError(f"{str(path)!r} is not a crosscut model file")
     try:
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
@@ -83,9 +84,11 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     except MemoryError as error:
         raise MemoryError(f"{str(path)!r} does not fit into memory: {error}") from error
     except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # a type that NumPy lacks
-        raise ArrayFileError(f"{str(path)!r} is not a crosscut file, or is incomplete: {error}") from error
+        raise ArrayFileError(
+            f"{str(path)!r} is not a crosscut model file, or is incomplete: {error}"
+        ) from error
     if text is None:
-        raise ArrayFileError(f"{str(path)!r} is not a crosscut file")
+        raise ArrayFileError(f"{str(path)!r} is not a crosscut model file")
     metadata = _object(path, text)
     version = metadata.get("version")
     if version != VERSION:

@@ -73,6 +73,11 @@ TIMES = r"(?i:(^|[\W_])(date|time|timestamp|year|quarter|month|week|day)([\W_]|$
 _MISSING = {"NoneType", "NAType", "NaTType"}  # names of types, because pandas may not be installed
 
 
+def is_missing(value: object) -> bool:
+    """Whether a Python object means that a value is missing: None, NaN, or pandas' NA and NaT."""
+    return type(value).__name__ in _MISSING or bool(value != value)  # noqa: PLR0124, NaN differs from itself
+
+
 class Column(NamedTuple):
     """One column as an array: numbers with NaN for missing, or category codes with -1 for missing."""
 
@@ -192,7 +197,7 @@ def column_of(
         distinct = list(dict.fromkeys(cells))
     except TypeError:
         raise _mixed_error(name, set(map(type, cells))) from None
-    present = [v for v in distinct if type(v).__name__ not in _MISSING and v == v]  # noqa: PLR0124, NaN differs from itself
+    present = [v for v in distinct if not is_missing(v)]
     types = set(map(type, present))
     if not nominal and not all(issubclass(t, str) for t in types):
         return _column_of_numbers(name, cells, distinct, present, types)

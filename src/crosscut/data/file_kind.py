@@ -25,9 +25,10 @@ class Place:
     table: str | None = None
     options: TextOptions = field(default_factory=TextOptions)
     timeout: float | None = None  # limit of a database query in seconds
+    shown: str = ""  # of the file that this one is a copy of
 
     def __str__(self) -> str:
-        return str(self.path) if self.table is None else f"{self.path}::{self.table}"
+        return self.shown or str(self.path) if self.table is None else f"{self.path}::{self.table}"
 
 
 def check_file(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Read tables from files: CSV, Parquet, Arrow, ARFF, DuckDB and SQLite."""
+"""Read tables from files: CSV, JSON, Excel, Parquet, Arrow, ARFF, DuckDB and SQLite."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from crosscut.data.arff import ArffFile
 from crosscut.data.columnar_files import ArrowFile, ParquetFile
+from crosscut.data.converted import Json, JsonLines, Workbook
 from crosscut.data.databases import DatabaseFile
 from crosscut.data.file_kind import (
     Contents,
@@ -53,7 +54,9 @@ def read_file(
     r"""Read a file as an Arrow table, which every estimator accepts as ``X``.
 
     The ending of the name selects the format: ``.csv``, ``.tsv``, ``.tab`` or ``.arff`` (also with ``.gz`` or
-    ``.bz2``), ``.parquet``, ``.pq``, ``.arrow``, ``.feather``, ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``.
+    ``.bz2``), ``.parquet``, ``.pq``, ``.arrow``, ``.feather``, ``.ipc``, ``.duckdb``, ``.sqlite`` or ``.db``;
+    ``.txt`` or ``.data`` (text with any separator); ``.json`` (a list of objects) or ``.jsonl``; ``.xlsx``,
+    ``.xls``, ``.xlsb`` or ``.ods``, which need ``pip install "crosscut[excel]"``.
 
     The format of a text file is detected: encoding, separator, header, decimal mark, thousands separator,
     currencies, percent, dates, and spaces around values. An empty cell, ``?``, ``NA``, ``NaN``, ``null``,
@@ -65,7 +68,7 @@ def read_file(
     path : path
         The file. ``shop.duckdb::customers`` is the table ``customers`` of the database ``shop.duckdb``.
     table : str, optional
-        Table of a database; not needed if there is only one.
+        Table of a database, or sheet of a workbook; not needed if there is only one.
     header : bool, optional
         Whether the first line of a text file holds names. Without names, columns are c1, c2, and so on.
     separator : str, optional
@@ -130,11 +133,15 @@ def existing_place(
 ) -> Place:
     """Return the place of a path such as ``shop.duckdb::customers``; raise if there is no such file."""
     name = str(path)
+    if "://" in name:
+        raise ValueError(f"{name!r} is a URL, which crosscut does not open; download the file first")
     if table is None and "::" in name and not Path(name).exists():
         name, table = name.rsplit("::", 1)
     check_file(Path(name))
-    if table is not None and ending_of(name) not in DATABASES:
-        raise ValueError(f"table={table!r} was given, but {name!r} is not a database; remove table")
+    if table is not None and ending_of(name) not in (*DATABASES, *WORKBOOKS):
+        raise ValueError(
+            f"table={table!r} was given, but {name!r} is not a database or workbook; leave it out"
+        )
     return Place(Path(name), table, options or TextOptions())
 
 
@@ -152,6 +159,8 @@ def readable(place: Place) -> Iterator[FileKind]:
         raise ValueError(f"{name!r} ends in {place.path.suffix!r}; supported endings: {READ}")
     if ending in {".duckdb", ".ddb"} and find_spec("duckdb") is None:
         raise ImportError(f"reading {name!r} needs duckdb: pip install 'crosscut[duckdb]'")
+    if ending in WORKBOOKS and find_spec("python_calamine") is None:
+        raise ImportError(f"reading {name!r} needs python-calamine: pip install 'crosscut[excel]'")
     try:
         yield ENDINGS[ending]
     except UnicodeDecodeError as error:
@@ -170,6 +179,8 @@ def readable(place: Place) -> Iterator[FileKind]:
             f"store the rows in the database instead: {error}"
         ) from error
     except (pa.ArrowException, OSError, sqlite3.Error, *_duckdb_errors()) as error:
+        if place.path.stat().st_size == 0 or "Empty CSV file" in str(error):
+            raise ValueError(f"{name!r} is empty") from error
         raise ValueError(
             f"{name!r} cannot be read; it is damaged, incomplete, or does not match its ending: {error}"
         ) from error
@@ -220,7 +231,12 @@ _TEXTS: dict[str, FileKind] = {
     ".tsv": TextFile("\t"),
     ".tab": TextFile("\t"),
     ".arff": ArffFile(),
+    ".txt": TextFile(","),
+    ".data": TextFile(","),
+    ".json": Json(),
+    **dict.fromkeys((".jsonl", ".ndjson"), JsonLines()),
 }
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 ENDINGS: dict[str, FileKind] = {
     **_TEXTS,
@@ -228,5 +244,8 @@ ENDINGS: dict[str, FileKind] = {
     **dict.fromkeys((".parquet", ".pq"), ParquetFile()),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), ArrowFile()),
     **dict.fromkeys(DATABASES, DatabaseFile()),
+    **dict.fromkeys(WORKBOOKS, Workbook()),
 }
+# files that must be named: a folder of tables may also have a README.txt
+NOT_IN_FOLDERS = (*DATABASES, *WORKBOOKS, ".txt", ".data", ".json")
 READ = f"{', '.join(ending for ending in ENDINGS if ending.count('.') == 1)} (text also with .gz or .bz2)"

@@ -29,7 +29,10 @@ def names_of_frame(X: object) -> list[str] | None:
         return None
     columns = getattr(X, "column_names" if hasattr(type(X), "column_names") else "columns", ())
     names = list(columns)
-    return names if all(type(name) is str for name in names) and 0 < len(set(names)) == len(names) else None
+    if len(set(names)) < len(names):
+        name = next(name for k, name in enumerate(names) if name in names[:k])
+        raise ValueError(f"X has more than one column named {name!r}; rename or leave out all but one")
+    return names if names and all(type(name) is str for name in names) else None
 
 
 def check_arrow(**data: object) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut.data.column_types import check_same, kind_of_values, schema_for_both
 from crosscut.data.file_kind import Place
-from crosscut.data.files import DATABASES, READ, contents_of, ending_of, existing_place, readable
+from crosscut.data.files import NOT_IN_FOLDERS, READ, contents_of, ending_of, existing_place, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -132,7 +132,9 @@ def _places(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> list[
     places: list[Place] = []
     for path in several:
         if Path(path).is_dir():
-            files = [file for file in sorted(Path(path).iterdir()) if ending_of(file) not in {"", *DATABASES}]
+            files = [
+                file for file in sorted(Path(path).iterdir()) if ending_of(file) not in {"", *NOT_IN_FOLDERS}
+            ]
             if not files:
                 raise FileNotFoundError(
                     f"the folder {str(path)!r} has no file with a supported ending: {READ}"

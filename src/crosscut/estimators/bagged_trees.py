@@ -13,6 +13,7 @@ from crosscut.data.frames import check_arrow
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
+from crosscut.forest.smaller_trees import importances
 from crosscut.forest.tree import expected, probabilities
 from crosscut.statistics.conformal import bagged_intervals, bagged_sets
 from crosscut.statistics.scores import accuracy, r_squared
@@ -123,6 +124,18 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
     def forest_(self) -> Forest:
         """The trees."""
         return cast("Forest", fit_of(self).forest)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean impurity-based importance of each column over the trees that split, as in scikit-learn."""
+        packed = self.forest_.packed
+        each = [
+            importances(packed.only(t), self.n_features_in_)
+            for t, tree in enumerate(self.forest_)
+            if len(tree) > 1
+        ]
+        mean = np.mean(each, axis=0) if each else np.zeros(self.n_features_in_)
+        return np.asarray(mean / (mean.sum() or 1.0))
 
     @property
     def oob_predictions_(self) -> NDArray[Any]:

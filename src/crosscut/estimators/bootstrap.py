@@ -49,7 +49,7 @@ class BootstrapError:
     error_632_plus: float
     n_trees: int
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return (
             f".632+ error {self.error_632_plus:.4f} (.632: {self.error_632:.4f}, left out: "
             f"{self.leave_one_out:.4f}, training: {self.training:.4f}; {self.n_trees} trees)"

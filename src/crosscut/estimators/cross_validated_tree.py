@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from crosscut.forest.cost import cost_report
-from crosscut.forest.export.code import tree_python
-from crosscut.forest.export.json import tree_data
+from crosscut.forest.export.code import Language, tree_code
+from crosscut.forest.export.json import node_columns, tree_data
 from crosscut.forest.export.onnx import onnx_model
 from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.export.sql import SqlDialect, tree_sql
@@ -243,12 +243,41 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         return tree_sql(fit.final, fit.schema, fit.classes, dialect)
 
     def to_python(self) -> str:
-        """Return the source of a function ``predict(row)`` in plain Python.
+        """Return the source of a function ``predict(row)`` in plain Python: ``to_code("python")``."""
+        return self.to_code("python")
 
-        A row maps the names of columns to values; None, NaN and an absent column are missing values.
+    def to_code(self, language: Language = "python") -> str:
+        """Return the source of a function that predicts one row, without dependencies.
+
+        Python's and JavaScript's ``predict`` and Java's ``Tree.predict`` take a mapping from the names of
+        columns to values; None or null, NaN and an absent column are missing values. C's takes a struct with
+        a field for each column that the tree uses; NaN and NULL are missing, dates are days since 1970-01-01.
+
+        Parameters
+        ----------
+        language : {"python", "c", "java", "javascript"}
+            The programming language.
         """
         fit = fit_of(self)
-        return tree_python(fit.final, fit.schema, fit.classes)
+        return tree_code(fit.final, fit.schema, fit.classes, language)
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with one row per node: its place, test, prediction and rows.
+
+        Examples
+        --------
+        >>> from crosscut import TreeClassifier
+        >>> model = TreeClassifier(cv=None).fit([[1.0], [2.0], [4.0]], ["a", "a", "b"])
+        >>> model.to_frame()[["parent", "condition", "threshold", "prediction", "rows"]]
+           parent   condition  threshold prediction  rows
+        0      -1                    3.0          a     3
+        1       0  x0 <= 3.00        NaN          a     2
+        2       0   x0 > 3.00        NaN          b     1
+        """
+        import pandas as pd
+
+        fit = fit_of(self)
+        return pd.DataFrame(node_columns(fit.final, fit.schema, fit.classes))
 
     def to_onnx(self) -> Any:
         """Return the tree as an ONNX model; ``crosscut.forest.export.onnx`` documents its inputs and outputs.
@@ -369,7 +398,7 @@ class CrossValidatedTree(CrossValidated, BaseEstimator):  # type: ignore[misc]  
         from crosscut.report import notebook_html
 
         html: str = super()._repr_html_()
-        return html + notebook_html(self.fit_) if hasattr(self, "fit_") else html
+        return html + notebook_html(self.fit_, self.to_text()) if hasattr(self, "fit_") else html
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

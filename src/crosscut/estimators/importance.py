@@ -55,7 +55,7 @@ class DropImportance:
         losses = (self.scores[:, None] - self.scores_without).T
         return np.array([mean_of_folds(loss, self.held_out, self.n_rows).standard_error for loss in losses])
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         width = max(len(name) for name in self.names)
         order = np.argsort(-self.importance, kind="stable")
         lines = [f"{'column':{width}s}  importance  std error  (score {self.scores.mean():.4f})"]

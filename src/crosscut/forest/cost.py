@@ -117,7 +117,7 @@ class CostReport:
     actual_speedup: float
     measured_speedup: float | None = None
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [
             f"n = {self.n} folds and the final tree, a = {self.a} columns",
             f"t_e = {self.t_e * 1e9:.2f} ns, t_p = {self.t_p * 1e9:.2f} ns",

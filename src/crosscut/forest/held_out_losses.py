@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import entr
 
 from crosscut.forest.pruning_table import Objective, PruningTable, lowest
 from crosscut.forest.shrinkage import strengths
@@ -194,6 +193,8 @@ class Prunings:
         if self.loss == "brier":
             error = packed.weight[nodes] * (1 - np.einsum("ij,ij->i", own, own))
         elif self.loss == "log":
+            from scipy.special import entr
+
             error = packed.weight[nodes] * entr(own).sum(axis=1)
         elif self.loss == "absolute":
             error = np.full(len(error), np.nan)  # nodes only have sums of squares

@@ -200,7 +200,7 @@ class PruningTable:
 
         return pruning_table_html(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         name = LOSS_NAMES[self.loss] if self.by != "loss" else "cost"
         heads = ("alpha", "leaves", "shrinkage", f"train {name}", f"CV {name}", "std error")
         lines = ["{:>12} {:>7} {:>9} {:>13} {:>11} {:>10}".format(*heads)]

@@ -111,7 +111,7 @@ class Sharing:
             shared.children = tuple(tuple(below[t]) for t in order)
         return shared_nodes[0]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{self.n_trees} trees; level: tests of the trees, nodes of the forest, forks, f(i)"]
         lines += [
             f"{i:5d}: {tests:6d} {nodes:6d} {forks:6d} {f:6.2f}"

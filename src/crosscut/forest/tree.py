@@ -42,6 +42,9 @@ class Tree:
     def __len__(self) -> int:
         return len(self.feature)
 
+    def __repr__(self) -> str:
+        return f"Tree({self.n_leaves} leaves, depth {self.max_depth}, {int(self.n_rows[0])} rows)"
+
     @property
     def n_leaves(self) -> int:
         """Number of leaves."""

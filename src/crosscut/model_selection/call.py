@@ -19,7 +19,8 @@ from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from crosscut.data.frames import check_arrow
-from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
+from crosscut.model_selection.callbacks import refuse_callbacks
+from crosscut.model_selection.candidates import NotShared, check_estimator, warn_delegated
 from crosscut.model_selection.evaluation import CandidateTrees
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.rows import TrainingRows

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.tasks.growth import CRITERIA as GROWN
 from crosscut.tasks.growth import Growth, Limits
-from crosscut.training.parameters import check_parameters
+from crosscut.training.parameters import ALIASES, check_parameters
 from crosscut.warning import CrosscutWarning
 
 if TYPE_CHECKING:
@@ -45,21 +45,11 @@ def warn_delegated(function: str, reason: NotShared) -> None:
     warnings.warn(message, DelegationWarning, stacklevel=level)
 
 
-def refuse_callbacks(*estimators: BaseEstimator) -> None:
-    """Refuse scikit-learn's callbacks, which expect one call per fit."""
-    steps = [step for estimator in estimators for _, step in getattr(estimator, "steps", [])]
-    if any(getattr(estimator, "_skl_callbacks", None) for estimator in [*estimators, *steps]):
-        raise NotShared("callbacks are called for every fit")
-
-
 # scikit-learn does not split nodes with at most this impurity. The core splits until targets are equal, so it
 # needs this limit, too. It matters only if targets differ by less than 1.5e-8.
 PURE = 2.220446049250313e-16
 # the criteria of the core, also under scikit-learn's names
-CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | {
-    "log_loss": "entropy",
-    "squared_error": "variance",
-}
+CRITERIA: dict[str, Criterion] = {name: name for name in GROWN} | ALIASES
 # parameters that must have this value, and the effect of another value
 FIXED = {
     "splitter": ("best", "draws thresholds at random"),

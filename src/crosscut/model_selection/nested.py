@@ -82,7 +82,7 @@ class NestedResult:
         """Standard error of that mean over the outer splits."""
         return float(self.test_score.std(ddof=1) / np.sqrt(len(self.test_score)))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"nested cross-validation: {self.score:.4f} ± {self.standard_error:.4f}"]
         lines += [
             f"  outer split {i}: {score:.4f} with {dict(params)}"

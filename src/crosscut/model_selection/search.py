@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state, indexable
 
 from crosscut.data.frames import check_arrow
 from crosscut.model_selection.call import Call, as_list, print_fits
-from crosscut.model_selection.candidates import NotShared, check_estimator, refuse_callbacks, warn_delegated
+from crosscut.model_selection.callbacks import refuse_callbacks, serving_callbacks
+from crosscut.model_selection.candidates import NotShared, check_estimator, warn_delegated
 from crosscut.model_selection.evaluation import CandidateTrees
 from crosscut.model_selection.pipelines import read_estimator
 from crosscut.model_selection.rows import TrainingRows
@@ -77,7 +78,7 @@ class SharedSearch:
         check_estimator(self.estimator)
         if type(self)._run_search not in _KNOWN:
             raise NotShared(f"{type(self).__name__} chooses its candidates one after the other")
-        refuse_callbacks(self, self.estimator)
+        refuse_callbacks(self.estimator, *([self] if hasattr(self, "factor") else []))  # several rounds
         scorers, refit_metric = self._get_scorers()
         X, y = indexable(X, y)
         params = _check_method_params(X, params=params)
@@ -135,7 +136,7 @@ class _Rounds:
         callback_ctx: object = None,
     ) -> dict[str, Any]:
         """Score candidates as scikit-learn's ``evaluate_candidates`` does."""
-        del callback_ctx  # there are no callbacks
+        del callback_ctx  # callbacks are served from the progress of growth
         search = self.search
         call = self.call if cv is None else replace(self.call, cv=cv)
         with warnings.catch_warnings(record=True) as caught:  # scikit-learn repeats them if it takes over
@@ -152,7 +153,9 @@ class _Rounds:
                 f" totalling {len(candidates) * search.n_splits_} fits"
             )
         final = bool(search.refit) and not self.halves
-        trees = call.grow(candidates, partial(Splits.of, final=final), read)
+        n_fits = len(candidates) * search.n_splits_
+        with serving_callbacks(search, n_fits, refit=bool(search.refit)):
+            trees = call.grow(candidates, partial(Splits.of, final=final), read)
         if len(trees.splits) != search.n_splits_:
             raise ValueError(
                 "cv.split and cv.get_n_splits return inconsistent results. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from crosscut.forest.export.layout import arrange
@@ -29,9 +30,8 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
         raise ModuleNotFoundError(
             "plots need matplotlib: pip install 'crosscut[plot]'", name="matplotlib"
         ) from error
-    import sys
-
-    if "matplotlib.pyplot" in sys.modules:  # a notebook or script in which pyplot shows the figures
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    if "matplotlib.pyplot" in sys.modules or (ipython and ipython()):  # pyplot shows the figures
         from matplotlib import pyplot as plt
 
         new: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]

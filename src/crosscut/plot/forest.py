@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crosscut.forest.export.layout import Box
-from crosscut.forest.export.text import branch_label, fold_label, outcome_label
+from crosscut.forest.export.text import branch_label, fold_label, number, outcome_label
 from crosscut.plot.boxes import draw
 from crosscut.training.fit import Fit, fit_of
 
@@ -160,5 +160,5 @@ def _leaf(fit: Fit, tasks: Sequence[int], at: dict[int, int]) -> str:
         return next(iter(counts))
     if classes is None:
         means = [float(fit.forest.trees[task].value[at[task], 0]) for task in tasks]
-        return f"{min(means):.4g}\nto {max(means):.4g}"
+        return f"{number(min(means))}\nto {number(max(means))}"
     return "\n".join(f"{outcome} ({count} trees)" for outcome, count in counts.most_common(3))

@@ -13,9 +13,10 @@ from crosscut.training.fit import fit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from crosscut.forest.tree import Tree
     from crosscut.training.fit import Fit, Fitted
 
-MAX_NODES = 150  # without max_depth, larger trees are drawn to the depth at which this many nodes fit
+MAX_ENDS = 24  # without max_depth, larger trees are drawn to the depth with this many boxes side by side
 
 
 def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | None = None) -> Axes:
@@ -47,7 +48,7 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
     tree, classes = fit.final, fit.classes
     if max_depth is None:
         max_depth = tree.max_depth
-        while max_depth > 1 and int((tree.depth <= max_depth).sum()) > MAX_NODES:
+        while max_depth > 1 and _n_ends(tree, max_depth) > MAX_ENDS:
             max_depth -= 1
     colours = None if classes is None else [k % len(CLASSES) for k in range(len(classes))]
     inner = tree.feature >= 0
@@ -61,3 +62,8 @@ def plot_tree(model: Fitted | Fit, *, ax: Axes | None = None, max_depth: int | N
             handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=8
         )
     return ax
+
+
+def _n_ends(tree: Tree, depth: int) -> int:
+    """Return the number of leaves and cut branches of the tree down to a depth."""
+    return int(((tree.depth == depth) | ((tree.depth < depth) & (tree.feature < 0))).sum())

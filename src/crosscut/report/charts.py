@@ -68,7 +68,8 @@ class Chart:
         end = -math.inf
         for value, label in ticks:
             at, half = self.x(value), 3.4 * len(label)
-            anchor = "start" if at - half < 0 else "end" if at + half > self.width else "middle"
+            begins = left - 4 if left == LEFT else 0  # beside the labels of the other axis
+            anchor = "start" if at - half < begins else "end" if at + half > self.width else "middle"
             begin = at if anchor == "start" else at - 2 * half if anchor == "end" else at - half
             if begin > end + 5:  # labels must not touch
                 parts.append(_text("tick", at, bottom + 16, label, anchor))
@@ -232,7 +233,7 @@ def gauge(score: float, low: float, high: float, baseline: float) -> str:
     if at(baseline) < 330:
         parts.append(_text("tick", 388, 65, "100", "end"))
     parts.append(_text("tick", min(max(at(baseline), 34), 366), 65, "baseline"))
-    parts.append(_text("note", min(max(at(score), 40), 360), 16, "this model"))
+    parts.append(_text("note", min(max(at(score), 48), 352), 16, "this model"))
     label = f"{100 * score:.0f} of 100 correct, baseline {100 * baseline:.0f}"
     attributes = f'role="img" aria-label="{escape(label)}" class="chart gauge"'
     return f'<svg viewBox="0 0 400 70" {attributes}>{"".join(parts)}</svg>'

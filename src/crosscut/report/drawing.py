@@ -19,7 +19,7 @@ MAX_LEAVES = 40  # a larger drawing is unreadable
 FEW_LEAVES = 8  # up to here a parent is beside the middle of its children; else the root is at the top
 HEIGHT, GAP, BETWEEN = 60, 12, 34  # of a box, below it, and between levels
 NARROW, WIDE = 112, 236  # widths of boxes
-LETTER = {"condition": 6.9, "label": 8.7, "rows": 6.7}  # average width of a letter by line of the box
+LETTER = {"condition": 7.0, "label": 8.8, "rows": 7.0}  # average width of a letter by line of the box
 N_COLOURS = 7  # of classes
 
 
@@ -98,7 +98,7 @@ def shortened(text: str, letters: int) -> str:
     return f"{text[: letters - 1 - end]}…{text[len(text) - end :]}"
 
 
-def opened_nodes(tree: Tree, inner: NDArray[np.bool_]) -> list[int]:
+def opened_nodes(tree: Tree, inner: NDArray[np.bool_], most: int = MAX_LEAVES) -> list[int]:
     """Return the nodes to draw with their branches, in preorder; of a large tree, those with most rows."""
     opened: list[int] = []
     leaves, todo = 1, [0] if inner[0] else []
@@ -106,7 +106,7 @@ def opened_nodes(tree: Tree, inner: NDArray[np.bool_]) -> list[int]:
         node = max(todo, key=lambda node: tree.n_rows[node])
         todo.remove(node)
         children = tree.children_of(node)
-        if leaves + len(children) - 1 > MAX_LEAVES and opened:
+        if leaves + len(children) - 1 > most and opened:
             break
         leaves += len(children) - 1
         opened.append(node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,9 +38,21 @@ def write_page(
     Results on held-out rows are drawn from ``fit``, if it has any. ``summary`` holds the results of `about`
     and `held_out`, and what only this kind of page has; ``more`` are further values for the template.
     """
+    check_ending(path)
     evidence = {} if fit.validation is None else _evidence(fit, summary)
-    values = {"file": None, "notes": []} | summary | evidence | more
+    values = {"file": None, "command": None, "notes": []} | summary | evidence | more
     replace_text(path, _template(template, package).render(**values, page=values))
+
+
+def check_ending(path: str | PathLike[str]) -> None:
+    """Refuse endings of other formats, such as .pdf: the file would hold HTML all the same."""
+    name = Path(path)
+    if name.suffix.lower() not in {"", ".html", ".htm"}:
+        raise ValueError(
+            f"reports are HTML, so {name.name!r} needs the suffix .html; try "
+            f"{name.with_suffix('.html').name}, which "
+            "a browser can print as PDF"
+        )
 
 
 def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:

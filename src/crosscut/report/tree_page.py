@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from html import escape
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut.forest.export.layout import TreeBoxes
-from crosscut.forest.export.notebook import STYLE
-from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, percent, walk
+from crosscut.forest.export.notebook import model_html
+from crosscut.forest.export.text import branch_label, export_text, number, outcome_label, percent
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply
 from crosscut.forest.tree import proportions
@@ -17,11 +17,12 @@ from crosscut.report.charts import bar_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
 from crosscut.report.drawing import class_colours, opened_nodes, svg_of
 from crosscut.report.evidence import most_wrong
+from crosscut.report.interactive import tree_of_page
 from crosscut.report.page import first_lines, page_part, script_data, write_page
 from crosscut.report.stability import aligned, stability
 from crosscut.report.summary import confusion_facts, errors, residual_facts, summarize
 from crosscut.report.trial import sizes_of, trial
-from crosscut.statistics.sentences import error_line
+from crosscut.statistics.sentences import error_line, pruning_data
 from crosscut.training.fit import fit_of
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.forest.tree import Tree
-    from crosscut.report.trial import Sizes
+    from crosscut.report.trial import Size, Sizes
     from crosscut.training.fit import Fit, Fitted
     from crosscut.typing import CrossValidation, TableLike
 
-MAX_LINES = 80  # of the tree as text
+MAX_LINES = 700  # of the tree as text
+PAPER = (690.0, 940.0)  # width and height of a page in pixels; larger trees are printed as text
 MAX_NOTEBOOK_LINES = 40  # of the tree as text in a notebook
 MAX_CHARTS = 24  # columns whose values are drawn
 MAX_VALUES = 6  # of a row that is listed
@@ -81,7 +83,12 @@ def write_report(
         summary["data"]["columns"], key=lambda column: (-column["importance"], -column["highest"])
     )
     numbers = np.arange(1, len(cv.y) + 1) if row_numbers is None else row_numbers
-    drawings, facts = _drawings(fit, sizes, colours, x)
+    shown, page_tree = tree_of_page(fit, sizes, colours)
+    chosen = sizes.sizes[sizes.chosen]
+    facts = node_facts(fit, chosen.forest, shown, chosen.inner, x)
+    page_tree["nodes"] = [
+        node | facts[number] for number, node in zip(shown, page_tree["nodes"], strict=True)
+    ]
     trial_data = trial(fit, x)
     write_page(
         path,
@@ -89,10 +96,11 @@ def write_report(
         fit,
         summary,
         script=page_part("page.js"),
-        script_data=script_data({"nodes": facts, "trial": trial_data}),
+        script_data=script_data({"tree": page_tree, "trial": trial_data}),
         trial=trial_data,
-        sizes=drawings,
+        sizes=_outcomes(fit, sizes),
         chosen_size=sizes.chosen,
+        drawing=_drawing(fit, chosen, colours),
         columns=columns,
         wrong=_wrong(fit, columns, numbers, x),
         column_charts=_column_charts(fit, columns, colours, x),
@@ -102,39 +110,31 @@ def write_report(
     )
 
 
-def _drawings(
-    fit: Fit, sizes: Sizes, colours: list[int], x: NDArray[np.float32] | None
-) -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
-    """Draw the tree in every size, with its errors; describe the nodes that are drawn."""
+def _drawing(fit: Fit, size: Size, colours: list[int]) -> dict[str, Any]:
+    """Draw the chosen tree for paper and for browsers without scripts, and say whether all of it is drawn."""
+    tree = size.forest[0]
+    inner = size.inner[: len(tree)]
+    root = TreeBoxes(tree, fit.schema, fit.classes, colours).root(opened_nodes(tree, inner), inner)
+    svg = svg_of(root, f"Decision tree with {fit.final.n_leaves} leaves", buttons=False)
+    whole = all(box.kind != "more" for box in root.walk())
+    width, height = map(float, re.findall(r"[\d.]+", svg[: svg.index(">")])[2:4])
+    return {"svg": svg, "whole": whole, "on_paper": whole and width <= PAPER[0] and height <= PAPER[1]}
+
+
+def _outcomes(fit: Fit, sizes: Sizes) -> list[dict[str, Any]]:
+    """Return leaves and errors of the tree in every size."""
     cv: CrossValidation = fit.validated("report()")
-    table = fit.pruning_table
-    actual, drawings, shown = cv.y[cv.rows], [], set()
+    table, actual, outcomes = fit.pruning_table, cv.y[cv.rows], []
     for size in sizes.sizes:
-        tree = size.forest[0]
-        boxes, inner = TreeBoxes(tree, fit.schema, fit.classes, colours), size.inner[: len(tree)]
-        root = boxes.root(opened_nodes(tree, inner), inner)
-        shown |= {box.node for box in root.walk()}
-        leaves = int(table.n_leaves[size.row])
-        drawing: dict[str, Any] = {
-            "leaves": leaves,
-            "svg": svg_of(root, f"Decision tree with {leaves} leaves"),
-            "result": f"correct for {100 * np.mean(size.predicted == actual):.1f} of 100 held-out rows",
-            "whole": leaves <= sum(box.kind == "leaf" for box in root.walk()),
-        }
+        outcome: dict[str, Any] = {"leaves": int(table.n_leaves[size.row])}
         if fit.classes is None:
-            drawing["residuals"] = residual_facts(actual - size.predicted)
-            mean_error = number(drawing["residuals"]["mean_absolute"], 3)
-            drawing["result"] = f"mean absolute error {mean_error} on held-out rows"
+            outcome["residuals"] = residual_facts(actual - size.predicted)
         else:
             pairs = actual * np.int64(fit.n_classes) + size.predicted
             matrix = np.bincount(pairs, minlength=fit.n_classes**2).reshape(fit.n_classes, -1)
-            drawing["confusion"] = confusion_facts(matrix)
-            if table.by == "loss":
-                cost = fit.final.loss[actual, size.predicted].mean()
-                drawing["result"] = f"mean cost {number(cost, 3)} per held-out row"
-        drawings.append(drawing)
-    chosen = sizes.sizes[sizes.chosen]
-    return drawings, node_facts(fit, chosen.forest, shown, chosen.inner, x)
+            outcome["confusion"] = confusion_facts(matrix)
+        outcomes.append(outcome)
+    return outcomes
 
 
 def _wrong(
@@ -165,19 +165,20 @@ def _column_charts(
     ]
 
 
-def notebook_html(fit: Fit) -> str:
-    """Return the tree, its cross-validated error and its stability as a fragment of HTML."""
-    tree = fit.final
-    text = first_lines(export_text(tree, fit.schema, fit.classes), MAX_NOTEBOOK_LINES)
-    facts = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
+def notebook_html(fit: Fit, text: str) -> str:
+    """Return a model's text, its cross-validated error and, for trees, its pruning as a fragment of HTML."""
+    facts, chart = [], ""
+    if isinstance(fit.forest, Forest):
+        tree = fit.final
+        facts = [f"{tree.n_leaves} leaves, depth {tree.max_depth}, {tree.n_rows[0]:,} rows"]
     if fit.validation is not None:
         cv = errors(fit)
         facts.append(f"{error_line(cv)} ({cv['folds']} folds)")
-        facts += stability(fit)["words"][:1]
-    return (
-        f'<div style="{STYLE}"><b>{" · ".join(escape(part) for part in facts)}</b>'
-        f'<pre style="max-height:24em;overflow:auto;margin:.4em 0">{escape(text)}</pre></div>'
-    )
+        if isinstance(fit.forest, Forest):
+            facts += stability(fit)["words"][:1]
+            if len(fit.pruning_table) > 2:
+                chart = size_chart(pruning_data(fit.pruning_table, fit.settings["prune"]))
+    return model_html(facts, first_lines(text, MAX_NOTEBOOK_LINES), chart)
 
 
 MAX_FOLDS = 30  # listed per node
@@ -195,12 +196,11 @@ def node_facts(
     packed, number_of = forest.packed.cut(inner)
     trees = Forest(packed).trees
     others = aligned(trees)
-    path = _path_function(fit, tree)
     held = None if x is None else _held_out(fit, forest, x)
     share = None if fit.classes is None else proportions(tree)
     facts: dict[int, dict[str, Any]] = {}
     for node in sorted(set(shown)):
-        node_data: dict[str, Any] = {"path": path(node), "rows": int(tree.n_rows[node])}
+        node_data: dict[str, Any] = {"rows": int(tree.n_rows[node])}
         if share is None:
             node_data["mean"] = number(float(tree.value[node, 0]))
         else:
@@ -221,21 +221,6 @@ def node_facts(
             ]
         facts[node] = node_data
     return facts
-
-
-def _path_function(fit: Fit, tree: Tree) -> Callable[[int], list[str]]:
-    """Return a function that lists the conditions on the path to a node."""
-    above = {node: (parent, branch) for node, parent, branch in walk(tree)}
-
-    def path(node: int) -> list[str]:
-        conditions: list[str] = []
-        while node:
-            node, branch = above[node]
-            name = fit.schema.names[int(tree.feature[node])]
-            conditions.append(f"{name} {branch_label(tree, node, branch, fit.schema, max_names=12)}")
-        return conditions[::-1]
-
-    return path
 
 
 def _action(fit: Fit, tree: Tree, node: int) -> str:

@@ -13,7 +13,6 @@ from crosscut.forest.export.text import branch_label
 from crosscut.forest.predict import apply_rows
 from crosscut.forest.shrinkage import shrunk
 from crosscut.forest.tree import decisions, probabilities
-from crosscut.report.drawing import MAX_LEAVES
 from crosscut.statistics.conformal import nonconformity_scores, rank_of
 from crosscut.statistics.sentences import LEVEL
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from crosscut.typing import CrossValidation
 
 MAX_SIZES = 14
+MAX_LEAVES = 200  # of a size, unless it is the chosen one
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Size:
     forest: Forest  # all nodes, with the shrinkage of this size
     inner: NDArray[np.bool_]
     predicted: NDArray[Any]  # class codes, or numbers, of the held-out rows
+    decided: NDArray[Any]  # class codes, or numbers, of all nodes
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Sizes:
 
     sizes: list[Size]
     chosen: int  # index of the fit's size
+    node: NDArray[np.int64]  # the node of the forest that each held-out row reaches
 
 
 def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
@@ -62,16 +64,16 @@ def sizes_of(fit: Fit, x: NDArray[np.float32] | None) -> Sizes:
     if pruned and not whole:
         rows = [row for row in rows if row >= chosen]
     sizes = []
+    by_strength: dict[float, Forest] = {}
     for row in rows:
-        strength = table.shrinkage[row] if whole else 0.0  # other trees are shrunk already
-        of_size, inner = (
-            shrunk(forest, strength, classifies=fit.classes is not None),
-            table.tests_kept(packed, row),
-        )
+        strength = float(table.shrinkage[row]) if whole else 0.0  # other trees are shrunk already
+        if strength not in by_strength:
+            by_strength[strength] = shrunk(forest, strength, classifies=fit.classes is not None)
+        of_size, inner = by_strength[strength], table.tests_kept(packed, row)
         value = of_size.packed.value
         predictions = value[:, 0] if fit.classes is None else decisions(value, packed.loss)
-        sizes.append(Size(row, of_size, inner, predictions[packed.ends(inner)[node]]))
-    return Sizes(sizes, rows.index(chosen))
+        sizes.append(Size(row, of_size, inner, predictions[packed.ends(inner)[node]], predictions))
+    return Sizes(sizes, rows.index(chosen), np.asarray(node, np.int64))
 
 
 def _rows_offered(n_leaves: NDArray[np.int64], chosen: int, wanted: set[int]) -> list[int]:

@@ -211,6 +211,15 @@ class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # u
         fit = fit_of(self)
         return sql_case(fit.final, fit.schema, self.classes_.tolist(), dialect)
 
+    def _repr_html_(self) -> str:
+        from crosscut.report.tree_page import notebook_html
+
+        html: str = super()._repr_html_()
+        return html + notebook_html(self.fit_, self.to_text()) if hasattr(self, "fit_") else html
+
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     def __sklearn_tags__(self) -> Tags:
         return table_tags(super().__sklearn_tags__())
 

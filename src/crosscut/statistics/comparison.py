@@ -109,7 +109,16 @@ class Comparison:
             return f"{sentence}; {interval}, so the difference is not significant."
         return f"{sentence}; {interval}, so {names[self.better].removesuffix(' model')} is better."
 
-    def __str__(self) -> str:
+    def _repr_html_(self) -> str:
+        from crosscut.forest.export.notebook import model_html, table_html
+
+        intervals = {name: self.interval(0.9, name) for name in ("rows", "bayle", "folds")}
+        cells = [[name, f"{error:.4g}"] for name, error in zip(("first", "second"), self.errors, strict=True)]
+        cells.append(["difference", f"{self.difference:.4g}"])
+        cells += [[f"90% interval ({name})", f"{a:.3g} to {b:.3g}"] for name, (a, b) in intervals.items()]
+        return table_html(["model", self.measure], [(row, False) for row in cells]) + model_html([str(self)])
+
+    def __repr__(self) -> str:
         return self.sentence()
 
 
@@ -143,7 +152,13 @@ def compare(first: BaseEstimator, second: BaseEstimator, *, measure: Scoring = N
     >>> print(compare(stump, tree))  # doctest: +ELLIPSIS
     The error rate of the first model, 0.1..., is 0.0... higher than that of the second, 0.08...
     """
-    fits = (getattr(model, "fit_", model) for model in (first, second))
+    fits = [getattr(model, "fit_", model) for model in (first, second)]
+    for name, fit in zip(("first", "second"), fits, strict=True):
+        if not hasattr(fit, "validated"):
+            raise TypeError(
+                f"compare() needs fitted trees or rules of crosscut, but {name} is a {type(fit).__name__}; "
+                "fit crosscut.TreeClassifier or TreeRegressor with the same cv"
+            )
     a, b = (fit.validated("compare()") for fit in fits)
     _check_same(a, b)
     weighted = copy(b if a.weights is None else a)  # rule sets have no weights

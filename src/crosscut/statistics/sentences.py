@@ -145,6 +145,7 @@ def _of_classes(cv: Validation, score: float, low: float, high: float, row: str)
     usual = int(fraction.argmax())
     name, baseline = f"“{cv.classes[usual]}”", float(fraction[usual])
     fine = round(100 * score) == round(100 * baseline) or max(score, baseline) > 0.985
+    fine |= round(100 * low) == round(100 * high)
 
     def of_100(value: float) -> str:
         return f"{100 * value:.1f}" if fine and 0 < value < 1 else f"{100 * value:.0f}"

@@ -37,7 +37,7 @@ def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed
     if n_folds < 2:
         raise ValueError(f"cv must be at least 2 folds, not {n_folds}")
     if n_folds > n_rows:
-        raise ValueError(f"cv={n_folds} folds exceed the {n_rows} rows; use a smaller cv")
+        raise ValueError(f"cv={n_folds} exceeds the {n_rows} rows; use a smaller cv")
     if y is None:
         shuffle = _shuffle(random_state)
         folds = np.empty(n_rows, np.int64)
@@ -52,7 +52,7 @@ def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed
     folds, counts = _stratified(n_folds, codes, len(classes), random_state)
     if n_folds > max(counts):
         raise ValueError(
-            f"cv={n_folds} folds exceed the {max(counts)} rows of the largest class; use a smaller cv"
+            f"cv={n_folds} exceeds the {max(counts)} rows of the largest class; use a smaller cv"
         )
     if n_folds > min(counts):
         warnings.warn(
@@ -104,7 +104,7 @@ def folds_that_fit(
         fitting = min(n_folds, most)
     if fitting < n_folds:
         warnings.warn(
-            f"cv={n_folds} folds exceed the {most} rows{'' if codes is None else ' of the largest class'}; "
+            f"cv={n_folds} exceeds the {most} rows{'' if codes is None else ' of the largest class'}; "
             + (f"using {fitting} folds" if fitting > 1 else "no cross-validation is done"),
             CrosscutWarning,
             stacklevel=5,
@@ -125,6 +125,8 @@ def splits_of(
     """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
     pairs: Iterable[tuple[Any, Any]] = cv
     if hasattr(cv, "split") and not isinstance(cv, str):
+        if groups is None and "Group" in type(cv).__name__:
+            raise ValueError(f"cv={cv!r} needs groups: pass one group per row, fit(X, y, groups=...)")
         pairs = cv.split(np.empty(n_rows) if X is None else X, y, groups)
     elif isinstance(cv, str) or not hasattr(cv, "__iter__"):
         raise ValueError(

@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from crosscut import _core
+from crosscut.data.columns import is_missing
 from crosscut.data.frames import check_arrow, coded_text, names_of_frame
 from crosscut.data.target import coded_classes
 from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
@@ -67,6 +68,8 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableL
             "TreeClassifier and TreeRegressor reads files"
         )
     names = [] if is_plain(X) else names_of_frame(X)
+    if names is None:
+        _check_is_table(X)
     if names is not None and reset:
         estimator.__dict__.pop("feature_names_in_", None)
         if names:
@@ -75,6 +78,10 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableL
         X = X if reset else known_columns(estimator, X)
         _check_feature_names(estimator, X, reset=reset)
     if names is None and not is_frame(X):
+        if getattr(getattr(X, "dtype", None), "kind", "") == "c":  # scikit-learn's message has all numbers
+            raise ValueError(
+                f"Complex data not supported: X is {X.dtype}; use X.real, or two columns of numbers"
+            )
         X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator, input_name="X")
         if X.dtype.kind == "O":
             X = _numbers_if_possible(X)
@@ -87,6 +94,25 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableL
             f"{estimator.n_features_in_} features as input"
         )
     return X
+
+
+def _check_is_table(X: TableLike) -> None:
+    """Refuse what is not a table, with the remedy for rows, columns and dicts."""
+    if X is None or type(X) in {str, bytes, dict, set}:  # a sparse matrix may be a subclass of dict
+        raise TypeError(
+            f"X is {'None' if X is None else 'a ' + type(X).__name__}; pass a two-dimensional array or a "
+            "pandas, "
+            "polars or Arrow frame, for example pandas.DataFrame(X)"
+        )
+    shape = getattr(X, "shape", None)
+    if isinstance(X, (list, tuple)) and X and not any(np.ndim(row) for row in X[:1]):
+        shape = (len(X),)
+    if shape is not None and len(shape) == 1:  # worded like scikit-learn's, whose checks look for it
+        what = f"a {type(X).__name__} of length {shape[0]}"
+        remedy = "X.reshape(1, -1) is one row, X.reshape(-1, 1) is one column"
+        if hasattr(X, "iloc"):
+            remedy = "df.iloc[[0]] is a table of one row, df[['a']] of one column"
+        raise ValueError(f"Expected 2D array, got 1D array instead: X is {what}. Reshape your data: {remedy}")
 
 
 def known_columns(estimator: BaseEstimator, X: TableLike) -> TableLike:
@@ -119,7 +145,15 @@ def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.i
     simple = type(y) is np.ndarray and y.ndim == 1 and len(y) > 0
     if not simple or not (y.dtype.kind in "iubU" or (y.dtype.kind == "O" and set(map(type, y)) == {str})):
         y = _column(y, "classifier")
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            what, advice = str(error).partition(".")[0], "classes must be text, booleans or whole numbers"
+            if y.dtype.kind == "f":
+                advice = (
+                    f"y holds numbers such as {y[y != np.round(y)][0]}; use TreeRegressor to predict numbers"
+                )
+            raise ValueError(f"{what}: {advice}") from error
     _check_length(y, n_rows)
     return coded_classes(y)
 
@@ -131,11 +165,18 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub" or len(y) == 0:
         y = _column(y, "regressor")
         if y.dtype.kind not in "fiub":
-            y = y.astype(np.float64)
+            try:
+                y = y.astype(np.float64)
+            except (ValueError, TypeError) as error:
+                text = next(value for value in y.tolist() if isinstance(value, str))
+                raise ValueError(
+                    f"y holds text such as {text!r}, but this estimator predicts numbers: {error}; "
+                    "use TreeClassifier to predict classes"
+                ) from error
     _check_length(y, n_rows)
     numbers: NDArray[np.float64] = np.ascontiguousarray(y, dtype=np.float64)
-    if not math.isfinite(_core.spread_of(numbers, 0.0)[0]) and not np.isfinite(numbers).all():
-        raise ValueError("Input y contains NaN or infinity; remove rows without a known target")
+    if not math.isfinite(_core.spread_of(numbers, 0.0)[0]):
+        _check_known(numbers)
     return numbers
 
 
@@ -148,6 +189,10 @@ def read_weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] 
     if sample_weight is None:
         return None
     check_arrow(sample_weight=sample_weight)
+    if isinstance(sample_weight, list | np.ndarray) and len(sample_weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(sample_weight)} values, but X has {n_rows} rows; pass one per row"
+        )
     weights = _check_sample_weight(sample_weight, np.empty((n_rows, 1)), dtype=np.float64, copy=True)
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, not {weights.min()}")
@@ -160,8 +205,22 @@ def read_class_weights(
     """Return the weight of each class, or None if there are no class weights."""
     if class_weight is None:
         return None
-    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    return np.asarray(weights, dtype=np.float64)
+    names = classes.tolist()
+    unknown = [name for name in class_weight if name not in names] if isinstance(class_weight, dict) else []
+    if unknown:
+        raise ValueError(f"class_weight names {unknown[0]!r}, which is not among the classes {names}")
+    if not isinstance(class_weight, dict) and class_weight != "balanced":
+        raise ValueError(
+            f"class_weight must be 'balanced', a dict of weights by class or None, not {class_weight!r}"
+        )
+    weights = np.asarray(
+        compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64
+    )
+    if not (weights >= 0).all():
+        raise ValueError(
+            f"class_weight must not be negative, but it is {weights.min():g} for {names[weights.argmin()]!r}"
+        )
+    return weights
 
 
 def with_class_weights(
@@ -190,16 +249,36 @@ def _plain_column(y: ColumnLike, kinds: str) -> ColumnLike:
 def _column(y: ColumnLike, what: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"This {what} requires y to be passed, but the target y is None")
+    if isinstance(y, (str, bytes)):
+        raise TypeError(
+            f"y must be one value per row, not the text {y!r}; pass the column, for example X[{y!r}]"
+        )
     if hasattr(y, "to_pylist"):  # Arrow's to_numpy refuses to copy by default
         y = np.asarray(y.to_pylist())
     elif hasattr(y, "to_numpy"):
         y = y.to_numpy()
+    elif isinstance(y, (list, tuple)) and any(map(is_missing, y)):
+        y = np.asarray(y, dtype=object)
+    if isinstance(y, np.ndarray) and y.dtype.kind in "fO":
+        _check_known(y.ravel())
     y = check_array(
         y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True, ensure_min_samples=0
     )
     if y.ndim == 2 and y.shape[1] > 1:
         raise ValueError(f"y must be one column, not an array of shape {y.shape}; fit one model per output")
     return np.asarray(column_or_1d(y, warn=True))
+
+
+def _check_known(y: NDArray[Any]) -> None:
+    """Refuse targets with missing or infinite values; name the first such row."""
+    unknown = ~np.isfinite(y) if y.dtype.kind == "f" else np.fromiter(map(is_missing, y), bool, len(y))
+    if unknown.any():
+        row = int(unknown.argmax())
+        what = "infinity" if y.dtype.kind == "f" and np.isinf(y[row]) else "NaN"
+        raise ValueError(
+            f"Input y contains {what}: y is {y[row]} in {unknown.sum():,} row(s), first in row {row}; "
+            "remove rows without a known target"
+        )
 
 
 def _check_length(y: NDArray[Any], n_rows: int) -> None:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from crosscut.data.schema import Schema
 from crosscut.forest.export.scikit import tree_from_sklearn
@@ -118,6 +117,10 @@ class Fit:
         learner = type(first).__name__
         return cls(learner=learner, settings={}, schema=schema, classes=classes, forest=forest, grown=forest)
 
+    def __repr__(self) -> str:
+        folds = "without cross-validation" if self.validation is None else f"{len(self.folds)} folds"
+        return f"Fit({self.learner}, {self.kind} of {self.target!r}, {folds})"
+
     @property
     def final(self) -> Any:
         """The model trained on all rows."""
@@ -201,7 +204,10 @@ def fit_of(fitted: Fitted | Fit) -> Fit:
     """Return the Fit of a fitted estimator, or the Fit itself."""
     if isinstance(fitted, Fit):
         return fitted
-    check_is_fitted(fitted, "fit_")
+    if not hasattr(fitted, "fit_"):
+        from sklearn.utils.validation import check_is_fitted  # slow to import, and mostly not needed
+
+        check_is_fitted(fitted, "fit_")
     fit: Fit = fitted.fit_
     return fit
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +35,23 @@ def is_integer(value: object, at_least: int) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= at_least
 
 
+# scikit-learn's names of criteria of the core
+ALIASES: dict[str, Criterion] = {"squared_error": "variance", "log_loss": "entropy"}
+
+
 def criterion_of(criterion: str) -> Criterion:
     """Return the name of a criterion in the core."""
-    return "variance" if criterion == "squared_error" else criterion
+    return ALIASES.get(criterion, criterion)
+
+
+def check_score(name: str) -> None:
+    """Raise unless scikit-learn has a score of this name; suggest similar names."""
+    from sklearn.metrics import get_scorer_names
+
+    known = get_scorer_names()
+    if name not in known:
+        near = get_close_matches(name, known, 3, 0.4) or ["accuracy", "f1_macro", "r2"]
+        raise ValueError(f"scoring={name!r} is not a score of scikit-learn; try {', '.join(near)}")
 
 
 def growth_of(model: TreeEstimator) -> Growth:
@@ -123,7 +138,7 @@ def check_parameters(model: BaseEstimator) -> None:
     """Raise for invalid parameters, naming valid values."""
     classifies = isinstance(model, ClassifierMixin)
     choices: dict[str, tuple[str | None, ...]] = {
-        "criterion": CLASS_CRITERIA if classifies else ("squared_error",),
+        "criterion": (*CLASS_CRITERIA, "log_loss") if classifies else ("squared_error",),
         "splits": ("binary", "multiway"),
         "prune": (None, "best", "1se", "pessimistic") if classifies else (None, "best", "1se"),
     }
@@ -141,6 +156,16 @@ def check_parameters(model: BaseEstimator) -> None:
     for name, allowed in choices.items():
         if getattr(model, name) not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, not {getattr(model, name)!r}")
+    if isinstance(model.scoring, str):
+        check_score(model.scoring)
+    if not isinstance(model.n_jobs, int | np.integer | None):
+        raise TypeError(
+            f"n_jobs must be None or a whole number, such as 2 or -1 for all cores, not {model.n_jobs!r}"
+        )
+    if isinstance(model.random_state, str):
+        raise TypeError(
+            f"random_state must be None, a whole number or a RandomState, not {model.random_state!r}"
+        )
     if model.max_depth is not None and not is_integer(model.max_depth, 1):
         raise ValueError(f"max_depth must be None or an integer >= 1, not {model.max_depth!r}")
     sizes = leaf_sizes(model)

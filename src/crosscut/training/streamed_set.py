@@ -130,7 +130,7 @@ class StreamedSet:
         coding = rows.coding
         rows.folds = folds = replace(folds, n_rows=coding.n_rows)
         if folds.n_folds > coding.n_rows:
-            raise ValueError(f"cv={folds.n_folds} folds exceed the {coding.n_rows} rows; use a smaller cv")
+            raise ValueError(f"cv={folds.n_folds} exceeds the {coding.n_rows} rows; use a smaller cv")
         totals = with_class_weights(rows.totals, coding.class_weights)
         grids = Grids.of(totals, numbers=not classifies, weighted=coding.weighted)
         return cls(model, stream, rows, coding, grids, folds, target)

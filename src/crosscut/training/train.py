@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.metrics import check_scoring
 
 from crosscut.engines.memory import grow
 from crosscut.engines.stream.stream import Stream
@@ -112,12 +111,25 @@ def with_scores(model: Estimator, fit: Fit, rows_of: Callable[[int], tuple[Any, 
     """
     if model.scoring is None or fit.validation is None:
         return fit
+    from sklearn.metrics import check_scoring
+
     scorer = check_scoring(model, model.scoring)
     scores = []
     for task in range(1, len(fit.forest)):
         fitted = copy(model)
         fitted.fit_ = replace(fit, forest=_only(fit.forest, task), validation=None, chosen_by=None)
-        scores.append(scorer(fitted, *rows_of(task)))
+        try:
+            scores.append(scorer(fitted, *rows_of(task)))
+        except ValueError as error:
+            if isinstance(model.scoring, str) and ("pos_label" in str(error) or "average=" in str(error)):
+                raise ValueError(
+                    f"scoring={model.scoring!r} needs two classes, 0 and 1 or False and True, to know which "
+                    "is "
+                    f"positive, but the classes are {', '.join(map(repr, fit.known_classes.tolist()[:5]))}; "
+                    "use "
+                    f"{model.scoring}_macro, or a scorer with pos_label"
+                ) from error
+            raise
     return replace(fit, validation=fit.validation.scored(np.array(scores, dtype=np.float64), model.scoring))
 
 

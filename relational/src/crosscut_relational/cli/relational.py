@@ -12,11 +12,11 @@ import numpy as np
 
 from crosscut.cli import options
 from crosscut.cli.csv_output import write_out_of_fold
-from crosscut.cli.failure import UNSUITABLE, UNWRITABLE, Failure, failing_with
+from crosscut.cli.failure import UNSUITABLE, Failure, failing_with
 from crosscut.cli.result import print_notes
 from crosscut.cli.rules import rule_data
 from crosscut.cli.splitting import splitter
-from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting
+from crosscut.cli.terminal import page_path, print_json, show_page, stdout, waiting, write_results
 from crosscut.data.array_file import replace_text
 from crosscut.forest.export.text import counted
 from crosscut.statistics.sentences import performance
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed for shuffling examples into folds."
 )
-@click.option("--in-order", is_flag=True, help="Do not shuffle the examples: folds follow their order.")
 @options.splitting
 @click.option("--weights", metavar="COLUMN", help="Weight of each example; whole numbers for trees.")
 @click.option(
@@ -153,7 +152,14 @@ def relational(
         number_of_folds = folds or min(bias.settings.n_folds or 10, database.n_examples)
         order = "time" if source.time is not None else arguments["cv"]
         random_state = None if in_order else seed
-        cv: CrossValidation = splitter(source, cv=order, folds=number_of_folds, repeats=1, seed=random_state)
+        cv: CrossValidation = splitter(
+            source,
+            cv=order,
+            folds=number_of_folds,
+            repeats=arguments["repeats"],
+            gap=arguments["gap"],
+            seed=random_state,
+        )
         if folds is None and database.folds is not None and cv == number_of_folds:
             cv = "marks"
         optional = {"sample_weight": source.weights, "groups": source.groups}
@@ -180,29 +186,32 @@ def relational(
         **_validation_data(model.fit_),
         "seconds": {"read": read - begin, "fit": grown - read},
     }
-    report = page_path(report, opened, place.name)
-    with failing_with(UNWRITABLE):
-        if prolog is not None:
-            replace_text(prolog, model.to_prolog())
-        if sql is not None:
-            replace_text(sql, model.to_sql())
-        if oof is not None:
-            write_out_of_fold(oof, model, model.fit_.target, np.array(database.examples, dtype=object))
-        if save is not None:
-            save_model(model, save)
-        if report is not None:
-            model.report(report)
-            if opened:
-                show_page(report)
     if as_json:
         print_json(summary)
-        return
-    console = stdout()
-    print_notes(console, [*summary["notes"], f"{summary['examples']:,} examples; {summary['kind']}"])
-    print_model(model)
-    what = "rule sets learnt" if rules else "trees grown"
-    seconds = summary["seconds"]
-    console.print(f"Read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s")
+    else:
+        console = stdout()
+        print_notes(console, [*summary["notes"], f"{summary['examples']:,} examples; {summary['kind']}"])
+        print_model(model)
+        what = "rule sets learnt" if rules else "trees grown"
+        seconds = summary["seconds"]
+        console.print(
+            f"Read in {seconds['read']:.2f} s, {summary['folds'] + 1} {what} in {seconds['fit']:.2f} s"
+        )
+    page = page_path(report, opened, place.name)
+    names = np.array(database.examples, dtype=object)
+    write_results(
+        (prolog, "Prolog", lambda path: replace_text(path, model.to_prolog())),
+        (sql, "SQL", lambda path: replace_text(path, model.to_sql())),
+        (
+            oof,
+            "Out-of-fold predictions",
+            lambda path: write_out_of_fold(path, model, model.fit_.target, names),
+        ),
+        (save, "Model", lambda path: save_model(model, path)),
+        (page, "Report", model.report),
+    )
+    if opened and page is not None:
+        show_page(page)
 
 
 def _validation_data(fit: Fit) -> dict[str, Any]:

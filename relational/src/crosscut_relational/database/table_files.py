@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut import CrosscutWarning
 from crosscut.data.databases import MIXED, opened, quoted, read_tables
-from crosscut.data.files import DATABASES, ending_of, read_file, reading_of
+from crosscut.data.files import NOT_IN_FOLDERS, ending_of, read_file, reading_of
 from crosscut.engines.progress import each_part
 from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
 
@@ -120,7 +120,7 @@ def read_folder(path: str | os.PathLike[str]) -> StoredTables:
     files: dict[str, Path] = {}
     for file in sorted(Path(path).iterdir()):
         ending = ending_of(file)
-        if not ending or ending in DATABASES:
+        if not ending or ending in NOT_IN_FOLDERS:
             continue
         name = file.name[: -len(ending)]
         if name in files:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import io
+from contextlib import contextmanager, suppress
+from csv import Error as CsvError
+from csv import reader
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,7 +69,7 @@ class TextFile(FileKind):
         for name, guess in guesses.items():
             guess.add(pc.unique(table[name]).to_pylist())
         dialect = _with_forms(place, dialect, guesses)
-        return self._with_description(dialect.in_forms(table), dialect)
+        return self._with_description(place, dialect.in_forms(table), dialect)
 
     def _contents(self, place: Place, dialect: Dialect) -> Contents:
         with _naming_separator(place, dialect):
@@ -77,7 +80,7 @@ class TextFile(FileKind):
         _check_text(place, contents.schema, dialect)
         dialect = _with_forms(place, dialect, guesses)
         empty = dialect.in_forms(contents.schema.empty_table())
-        return Contents(self._with_description(empty, dialect).schema, contents.parts, dialect)
+        return Contents(self._with_description(place, empty, dialect).schema, contents.parts, dialect)
 
     def _first_types(self, place: Place, dialect: Dialect) -> tuple[Contents, dict[str, ColumnGuess]]:
         with _open(place, dialect) as reader:
@@ -116,8 +119,10 @@ class TextFile(FileKind):
                 encoding = one_byte_encoding(stream.read())
             return read(replace(dialect, encoding=encoding))
 
-    def _with_description(self, table: pa.Table, dialect: Dialect) -> pa.Table:
-        note = dialect.description(self.separator)
+    def _with_description(self, place: Place, table: pa.Table, dialect: Dialect) -> pa.Table:
+        note, dates = dialect.description(self.separator), place.options.dates
+        if dates not in {None, "none"} and not any(map(pa.types.is_temporal, table.schema.types)):
+            note += f"{', ' * bool(note)}no column matches dates={dates!r}"
         return table.replace_schema_metadata({READ_AS: note} if note else None)
 
 
@@ -177,7 +182,29 @@ def _naming_separator(place: Place, dialect: Dialect) -> Iterator[None]:
             raise ValueError(
                 f"{place}: a row is longer than 1 MB; shorten its text or remove the column"
             ) from error
+        ragged = None if dialect.loose else _first_ragged(place, dialect)
+        if ragged is not None:
+            line, n_values = ragged
+            raise ValueError(
+                f"{str(place)!r}: line {line} has {n_values} value{'s' * (n_values != 1)}, expected "
+                f"{len(dialect.names)} "
+                f"(separated by {dialect.separator!r}); put values that contain {dialect.separator!r} into "
+                "quotes, "
+                "or set separator=..."
+            ) from error
         raise pa.ArrowInvalid(f"as values separated by {dialect.separator!r}: {error}") from error
+
+
+def _first_ragged(place: Place, dialect: Dialect) -> tuple[int, int] | None:
+    """Return the first line with another number of values than the header, and that number."""
+    with text_stream(place.path) as stream:
+        text = io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
+        rows = reader(text, delimiter=dialect.separator, quotechar=dialect.quote)
+        with suppress(CsvError):  # a cell exceeds the size limit of csv
+            for k, row in enumerate(rows):
+                if row and k >= dialect.skip and len(row) != len(dialect.names):
+                    return rows.line_num, len(row)
+    return None
 
 
 def _inferred(batch: pa.RecordBatch, dialect: Dialect) -> list[pa.DataType]:

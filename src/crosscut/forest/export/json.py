@@ -1,4 +1,4 @@
-"""Export a tree as plain data for JSON, for programs in other languages."""
+"""Export a tree as plain data: nested for JSON and programs in other languages, or columns of nodes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.columns import cut_text
-from crosscut.forest.export.text import condition_of
-from crosscut.forest.tree import predictions
+from crosscut.forest.export.text import condition_of, walk
+from crosscut.forest.tree import predictions, proportions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,6 +65,36 @@ def tree_data(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[
         "classes": None if classes is None else [_plain(c) for c in classes],
         "nodes": nodes,
     }
+
+
+def node_columns(tree: Tree, schema: Schema, classes: NDArray[Any] | None) -> dict[str, Any]:
+    """Return the nodes of a tree as columns, in preorder.
+
+    ``condition`` leads from the parent to the node, ``column`` and ``threshold`` are those of the node's own
+    test, and ``= class`` is the fraction of a class among the node's rows.
+    """
+    steps = list(walk(tree))
+    columns: dict[str, Any] = {
+        "parent": [parent for _, parent, _ in steps],
+        "depth": tree.depth,
+        "condition": [
+            "" if parent < 0 else str(condition_of(tree, parent, branch, schema))
+            for _, parent, branch in steps
+        ],
+        "column": [None if f < 0 else schema.names[f] for f in tree.feature.tolist()],
+        "threshold": tree.threshold,
+        "missing_go_to": [
+            int(tree.children_of(node)[tree.missing[node]]) if tree.feature[node] >= 0 else -1
+            for node in range(len(tree))
+        ],
+        "prediction": predictions(tree, classes),
+        "rows": tree.n_rows,
+        "weight": tree.weight,
+        "impurity": tree.impurity,
+    }
+    if classes is not None:
+        columns |= {f"= {c}": part for c, part in zip(classes, proportions(tree).T, strict=True)}
+    return columns
 
 
 def _branch(tree: Tree, node: int, branch: int, schema: Schema) -> dict[str, Any]:

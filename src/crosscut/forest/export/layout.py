@@ -80,12 +80,12 @@ class TreeBoxes:
         ``opened`` are the nodes whose branches are drawn, in preorder.
         """
         tree = self.tree
-        boxes = {0: self._box(0)}
+        boxes = {0: self.box(0)}
         for node in opened:
             column = self.schema.names[int(tree.feature[node])]
             boxes[node].label, boxes[node].kind, boxes[node].colour = column, "test", None
             for branch, child in enumerate(tree.children_of(node)):
-                boxes[child] = self._box(child)
+                boxes[child] = self.box(child)
                 boxes[child].column = column
                 boxes[child].branch = branch_label(tree, node, branch, self.schema)
                 boxes[node].children.append(boxes[child])
@@ -99,7 +99,8 @@ class TreeBoxes:
         after = np.flatnonzero(self.tree.depth[node + 1 :] <= self.tree.depth[node])
         return int(after[0]) if len(after) else len(self.tree) - node - 1
 
-    def _box(self, node: int) -> Box:
+    def box(self, node: int) -> Box:
+        """Return the box of a node as a leaf."""
         tree, colours = self.tree, self.colours
         outcome = outcome_label(tree, node, self.classes)
         box = Box(outcome, rows=counted(int(tree.n_rows[node]), "row"), node=node)

@@ -20,7 +20,8 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
 
     ``n_classes`` is 0 for regression. The error about a nominal test uses the ``names`` of columns.
     """
-    from crosscut.sklearn_private import NODE_DTYPE, SklearnTree
+    from crosscut.sklearn_private import NODE_DTYPE
+    from crosscut.sklearn_private import Tree as SklearnTree
 
     if tree.loss is not None:
         raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")

@@ -144,7 +144,7 @@ class TreeRules(tuple[TreeRule, ...]):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return visible("\n".join(str(rule) for rule in self))
 
 
