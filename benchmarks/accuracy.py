@@ -1,6 +1,6 @@
 """How well trees predict: crosscut beside its peers on a panel of real tables.
 
-    python benchmarks/accuracy.py [--rows 4000] [--splits 5] [--only NAME] [--without PEER ...] [--json FILE]
+    python benchmarks/accuracy.py [--rows 2000] [--splits 5] [--only NAME] [--without PEER ...] [--json FILE]
 
 Every learner is trained and evaluated on the same outer folds (stratified for classes, seed 0) of the tables
 of `real_tables.py`. Of larger tables a random sample is used. Nominal columns are categories for crosscut and
@@ -66,7 +66,7 @@ def learners(classes):
         "scikit-learn default": plain(random_state=0),
         "scikit-learn tuned ccp": tuned_ccp(classes),
         "scikit-learn tuned grid": GridSearchCV(plain(random_state=0), GRID, cv=5),
-        "random forest": forest(300, random_state=0, n_jobs=1),
+        "random forest": forest(random_state=0, n_jobs=1),
         "HistGradientBoosting": boosting(random_state=0, categorical_features="from_dtype"),
     }
 
@@ -147,7 +147,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], help="tables whose name contains one of these")
     parser.add_argument("--without", nargs="*", default=[], help="learners to leave out")

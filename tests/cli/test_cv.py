@@ -301,3 +301,14 @@ def test_warnings_of_libraries_are_reworded(tmp_path):
     assert "a class has fewer rows than there are folds, so some folds lack it" in notes
     assert "--scoring is undefined in folds in which a class is absent or never predicted" in notes
     assert not any("n_splits" in note or "zero_division" in note for note in notes)
+
+
+def test_leading_zeros_are_noted(tmp_path):
+    lines = [f"{i * 731 % 90000:05d},{i % 7},{'yes' if i % 3 else 'no'}" for i in range(200)]
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(["zip,visits,bought", *lines]))
+    text = " ".join(call("cv", file, "-t", "bought").stdout.split())
+    assert "'zip': numbers without their leading zeros" in text
+    assert "--nominal NAME takes them as categories" in text
+    file.write_text("\n".join(["visits,bought", *(line.split(",", 1)[1] for line in lines)]))
+    assert "leading zeros" not in call("cv", file, "-t", "bought").stdout

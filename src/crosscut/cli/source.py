@@ -19,7 +19,7 @@ from crosscut.cli.failure import UNREADABLE, UNSUITABLE, Failure, as_options, fa
 from crosscut.data.column_roles import findings
 from crosscut.data.column_types import kind_of_values
 from crosscut.data.files import read_file, reading_of, split_target
-from crosscut.data.text.dialect import TextOptions
+from crosscut.data.text.dialect import ZEROS, TextOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,6 +141,8 @@ def read_source(
     frame = read_rows(path, table, options)
     reading = as_options(reading_of(frame))
     notes = [f"read as: {reading} ({_CHANGED_BY} change it)"] if reading else []
+    if ZEROS in reading:
+        notes.append("numbers that start with 0 look like codes; --nominal NAME takes them as categories")
     rows = np.arange(1, frame.num_rows + 1)
     if drop_missing_target and target in frame.column_names and frame[target].null_count:
         kept = frame[target].is_valid()

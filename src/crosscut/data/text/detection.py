@@ -13,6 +13,7 @@ from crosscut.data.text.dialect import MISSING_WORDS, Dialect, TextOptions, text
 from crosscut.data.text.forms import BLANKS, MISSING_AMONG_NUMBERS, SHAPE, NumberForm
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _SEPARATORS = ",;\t|"
@@ -70,8 +71,17 @@ def detect(path: Path, usual: str, options: TextOptions) -> Dialect:
         tuple(names),
         options.decimal or _decimal_of(cells[1:] if header else cells, separator),
         1 if excel else 0,
+        tuple(_codes(names, cells[1:] if header else cells)),
         loose,
     )
+
+
+def _codes(names: list[str], rows: list[list[str]]) -> Iterator[str]:
+    """Return the columns of whole numbers of which some start with 0, such as ZIP codes."""
+    for c, name in enumerate(names[:_COLUMNS]):
+        cells = [row[c] for row in rows if len(row) > c and row[c]]
+        if all(map(str.isdecimal, cells)) and any(len(cell) > 1 and cell[0] == "0" for cell in cells):
+            yield name
 
 
 def encoding_of(head: bytes) -> str:

@@ -45,6 +45,9 @@ class Reading(TypedDict, total=False):
     dates: str | None
 
 
+ZEROS = "numbers without their leading zeros"
+
+
 @dataclass(frozen=True)
 class TextOptions:
     """The parameters of :func:`crosscut.read_file` about text; those that are None are detected."""
@@ -91,6 +94,7 @@ class Dialect:
     names: tuple[str, ...] = ()  # of the columns, from the header or generated
     decimal: str = "."  # or ","; empty if the first lines do not show it
     skip: int = 0  # lines before the table
+    codes: tuple[str, ...] = ()  # columns of whole numbers of which some start with 0
     loose: bool = False  # spaces precede quotes or separate values, which pyarrow cannot read
     forms: tuple[tuple[str, Form], ...] = ()  # of columns that are neither plain numbers nor plain text
     words: tuple[tuple[str, tuple[str, ...]], ...] = ()  # additional missing words of single columns
@@ -194,6 +198,8 @@ class Dialect:
             notes.append(_ENCODINGS.get(name, name))
         for note in dict.fromkeys(form.description for form in forms.values() if form.description):
             notes += [f"{_listed(name for name, form in forms.items() if form.description == note)}: {note}"]
+        if self.codes:
+            notes.append(f"{_listed(self.codes)}: {ZEROS}")
         if any(isinstance(form, TextForm) for form in forms.values()):
             notes.append("spaces around values removed")
         for words in dict.fromkeys(missing for _, missing in self.words):
