@@ -199,7 +199,7 @@ class Dialect:
         for note in dict.fromkeys(form.description for form in forms.values() if form.description):
             notes += [f"{_listed(name for name, form in forms.items() if form.description == note)}: {note}"]
         if self.codes:
-            notes.append(f"{_listed(self.codes)}: {ZEROS}")
+            notes.append(f"{_listed(iter(self.codes))}: {ZEROS}")
         if any(isinstance(form, TextForm) for form in forms.values()):
             notes.append("spaces around values removed")
         for words in dict.fromkeys(missing for _, missing in self.words):
