@@ -22,13 +22,9 @@ IMPORTED = {
         "_PassthroughScorer": "",
     },
     "sklearn.model_selection._validation": {
-        "_aggregate_score_dicts": "scores",
-        "_normalize_score_results": "scores",
         "_score": "estimator X_test y_test scorer score_params error_score",
-        "_shuffle": "y groups random_state",
         "_translate_train_sizes": "train_sizes n_max_training_samples",
     },
-    "sklearn.tree._tree": {"NODE_DTYPE": "", "Tree": ""},
     "sklearn.utils": {"_safe_indexing": "X indices"},
     "sklearn.utils._param_validation": {
         "StrOptions": "options",
