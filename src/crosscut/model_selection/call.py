@@ -58,7 +58,8 @@ def drop_in(function: Any) -> Callable[[F], F]:
             bound = signature.bind(*arguments, **options).arguments
             bound["cv"] = as_list(bound.get("cv"))
             rows = {name: bound.get(name) for name in ("X", "y", "groups")}
-            check_arrow(**rows, **(bound.get("params") or {}))
+            check_arrow(**rows)
+            check_arrow(**(bound.get("params") or {}))
             try:
                 return shared(**bound)
             except NotShared as error:
