@@ -54,7 +54,7 @@ sanitize: $(VENV)/.dependencies
 # Concurrent calls of the core under ThreadSanitizer, which must report the planted race of the control and nothing else. OpenBLAS
 # has threads of its own, which ThreadSanitizer does not know.
 TSAN = LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" OPENBLAS_NUM_THREADS=1 \
-	TSAN_OPTIONS="exitcode=66 halt_on_error=1" setarch -R ../$(PY) -m fuzz.threads
+	TSAN_OPTIONS="exitcode=66 halt_on_error=1 ignore_noninstrumented_modules=1" setarch -R ../$(PY) -m fuzz.threads
 sanitize-threads: $(VENV)/.dependencies
 	rm -f $(VENV)/.built $(VENV)/.native
 	$(BUILD) --config-settings cmake.define.CROSSCUT_SANITIZE=thread --config-settings build-dir=build/threads

@@ -10,14 +10,7 @@ from typing import Any
 _HOMES = {
     "sklearn.callback._callback_support": ("callback_management_context",),
     "sklearn.metrics._scorer": ("_BaseScorer", "_MultimetricScorer", "_PassthroughScorer"),
-    "sklearn.model_selection._validation": (
-        "_aggregate_score_dicts",
-        "_normalize_score_results",
-        "_score",
-        "_shuffle",
-        "_translate_train_sizes",
-    ),
-    "sklearn.tree._tree": ("NODE_DTYPE", "Tree"),
+    "sklearn.model_selection._validation": ("_score", "_translate_train_sizes"),
     "sklearn.utils": ("_safe_indexing",),
     "sklearn.utils._param_validation": ("StrOptions", "validate_params"),
     "sklearn.utils.metaestimators": ("_safe_split",),

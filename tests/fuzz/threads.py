@@ -10,7 +10,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
+from pyarrow import parquet
 
 from crosscut import BaggedTrees, GridSearchCV, RuleClassifier, Stream, TreeClassifier, TreeRegressor
 
@@ -26,9 +27,8 @@ def calls(folder):
     shared = TreeClassifier(cv=5, n_jobs=2).fit(small, few)
     bagged = BaggedTrees(n_trees=20, random_state=0, n_jobs=2).fit(small, few)
     path = f"{folder}/a.parquet"
-    pl.DataFrame({f"x{f}": X[:3000, f] for f in range(6)}).with_columns(y=pl.Series(y[:3000])).write_parquet(
-        path
-    )
+    columns = {f"x{f}": X[:3000, f] for f in range(6)} | {"y": y[:3000]}
+    parquet.write_table(pa.table(columns), path)  # polars does not start under ThreadSanitizer
     stream = Stream(path, memory_limit="100KB")
     return [
         lambda: TreeClassifier(cv=10, max_depth=6, n_jobs=4).fit(X, y).cv_probabilities_,

@@ -9,6 +9,7 @@ from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
 from joblib.logger import short_format_time
 from sklearn import get_config
 from sklearn.base import is_classifier
@@ -31,7 +32,6 @@ from crosscut.tasks.masks import BLOCK
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
@@ -58,7 +58,8 @@ def drop_in(function: Any) -> Callable[[F], F]:
             bound = signature.bind(*arguments, **options).arguments
             bound["cv"] = as_list(bound.get("cv"))
             rows = {name: bound.get(name) for name in ("X", "y", "groups")}
-            check_arrow(**rows, **(bound.get("params") or {}))
+            check_arrow(**rows)
+            check_arrow(**(bound.get("params") or {}))
             try:
                 return shared(**bound)
             except NotShared as error:
@@ -205,6 +206,16 @@ def route(
             unrequested_params=error.unrequested_params,
             routed_params=error.routed_params,
         ) from None
+
+
+def by_name(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the results of all splits by name: numbers as arrays, other values as lists."""
+    return {
+        name: [result[name] for result in results]
+        if isinstance(first, dict) or not np.isscalar(first)
+        else np.array([result[name] for result in results])
+        for name, first in results[0].items()
+    }
 
 
 def print_fits(

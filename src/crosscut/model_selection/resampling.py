@@ -8,10 +8,10 @@ import numpy as np
 from sklearn import model_selection as scikit
 from sklearn.utils import check_random_state, indexable
 
-from crosscut.model_selection.call import Call, drop_in, print_fits
+from crosscut.model_selection.call import Call, by_name, drop_in, print_fits
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.splits import Splits
-from crosscut.sklearn_private import _aggregate_score_dicts, _shuffle, _translate_train_sizes
+from crosscut.sklearn_private import _translate_train_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def learning_curve(
 
     results = call.grow([{}], read_splits).evaluate(error_score=error_score, return_train_score=True)
     print_fits(verbose, results, [None], len(results))
-    columns = _aggregate_score_dicts(results)
+    columns = by_name(results)
     names = ["train_scores", "test_scores", *["fit_time", "score_time"] * return_times]
     return sizes, *(columns[name].reshape(-1, len(sizes)).T for name in names)
 
@@ -120,9 +120,20 @@ def permutation_test_score(
     except NotShared as reason:
         reason.splits = None  # every permutation splits again
         raise
-    orders = (_shuffle(np.arange(len(y)), groups, random) for _ in range(n_permutations))
+    orders = (_permuted(len(y), groups, random) for _ in range(n_permutations))
     scores = np.array([_mean_score(call.with_rows_of_y(order)) for order in orders])
     return score, scores, (np.sum(scores >= score) + 1.0) / (n_permutations + 1)
+
+
+def _permuted(n_rows: int, groups: ColumnLike, random: np.random.RandomState) -> NDArray[np.int64]:
+    """Return rows in a random order, within each group if there are groups."""
+    if groups is None:
+        return random.permutation(n_rows)
+    order, of_row = np.arange(n_rows), np.asarray(groups)
+    for group in np.unique(of_row):
+        rows = of_row == group
+        order[rows] = random.permutation(order[rows])
+    return order
 
 
 def _mean_score(call: Call) -> Any:

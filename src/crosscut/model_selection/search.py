@@ -58,7 +58,8 @@ class SharedSearch:
         self
         """
         self._validate_params()
-        check_arrow(X=X, y=y, **params)
+        check_arrow(X=X, y=y)
+        check_arrow(**params)
         original_cv, reason = self.cv, None
         self.cv = as_list(original_cv)
         try:

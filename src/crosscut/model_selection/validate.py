@@ -10,9 +10,8 @@ from sklearn import model_selection as scikit
 from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 
-from crosscut.model_selection.call import Call, drop_in, print_fits
+from crosscut.model_selection.call import Call, by_name, drop_in, print_fits
 from crosscut.model_selection.candidates import NotShared
-from crosscut.sklearn_private import _aggregate_score_dicts, _normalize_score_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,15 +93,15 @@ def cross_validate(
         )
         pairs += trees.splits.pairs if return_indices else []
     print_fits(verbose, results, [None], len(results))
-    columns = _aggregate_score_dicts(results)
+    columns = by_name(results)
     result = {"fit_time": columns["fit_time"], "score_time": columns["score_time"]}
     if return_estimator:
         result["estimator"] = columns["estimator"]
     if return_indices:
         train, test = zip(*pairs, strict=True)
         result["indices"] = {"train": train, "test": test}
-    test_scores = _normalize_score_results(columns["test_scores"])
-    train_scores = _normalize_score_results(columns["train_scores"]) if return_train_score else {}
+    test_scores = _by_metric(columns["test_scores"])
+    train_scores = _by_metric(columns["train_scores"]) if return_train_score else {}
     for name, scores in test_scores.items():
         result[f"test_{name}"] = scores
         if return_train_score:
@@ -197,7 +196,7 @@ def validation_curve(
     trees = call.grow(candidates)
     results = trees.evaluate(error_score=error_score, return_train_score=True)
     print_fits(verbose, results, candidates, len(trees.splits))
-    columns = _aggregate_score_dicts(results)
+    columns = by_name(results)
     shape = len(candidates), len(trees.splits)
     return columns["train_scores"].reshape(shape), columns["test_scores"].reshape(shape)
 
@@ -280,3 +279,7 @@ def _predictions(trees: CandidateTrees, method: str) -> NDArray[Any]:
         absent = 0.0 if method == "predict_proba" else np.finfo(predictions.dtype).min
         predictions[first[s] : first[s + 1], ~present] = absent
     return predictions
+
+
+def _by_metric(scores: Any) -> dict[str, Any]:
+    return by_name(scores) if isinstance(scores[0], dict) else {"score": scores}

@@ -107,6 +107,9 @@ def test_hostile_contents(tmp_path, monkeypatch, name):
     write_arrays(file, header, arrays | {name: HOSTILE[name](arrays[name])})
     with pytest.raises(ValueError, match="cannot be read"):
         model.fit(Stream(paths, checkpoint=file), "y")
+    write_arrays(file, header | {"state": header["state"] | {"n_trees": 2**62}}, arrays)
+    with pytest.raises(ValueError, match="it has another number of trees"):
+        model.fit(Stream(paths, checkpoint=file), "y")
 
 
 def test_a_failed_write_leaves_the_last_checkpoint(tmp_path, monkeypatch):

@@ -122,7 +122,8 @@ def _arrays(state: State) -> dict[str, NDArray[Any]]:
 
 
 def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]], plan: Plan) -> State:
-    by_tree: list[dict[str, NDArray[Any]]] = [{} for _ in range(header["n_trees"])]
+    by_tree: list[dict[str, NDArray[Any]]] = [{} for _ in plan.limits]
+    _need(header["n_trees"] == len(plan.limits), "it has another number of trees")
     for name, array in arrays.items():
         head, _, rest = name.partition(".")
         if head.startswith("tree"):
@@ -156,7 +157,7 @@ def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]], plan: Plan) 
 def _check(state: State, plan: Plan) -> None:
     """Check that the trees are trees of the plan, and that bundles refer to them and to later bundles."""
     trees, bundles, coding = state.trees, state.bundles, plan.coding
-    _need(len(trees) == len(plan.limits) and bundles, "it has another number of trees")
+    _need(bundles, "it has no bundles")
     for tree in trees:
         n = len(tree.feature)
         per_node = (tree.depth, tree.n_rows, tree.stats, tree.threshold, tree.missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +16,21 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
+@cache
+def _types() -> tuple[Any, Any]:
+    """Return the types of scikit-learn's fitted trees and of their nodes."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    fitted = DecisionTreeRegressor().fit([[0.0]], [0.0]).tree_
+    return type(fitted), fitted.__getstate__()["nodes"].dtype
+
+
 def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[str] | None = None) -> Any:
     """Return a tree with numeric tests only as ``sklearn.tree._tree.Tree``.
 
     ``n_classes`` is 0 for regression. The error about a nominal test uses the ``names`` of columns.
     """
-    from crosscut.sklearn_private import NODE_DTYPE
-    from crosscut.sklearn_private import Tree as SklearnTree
-
+    kind, node_type = _types()
     if tree.loss is not None:
         raise ValueError("scikit-learn's trees predict the most probable class, but this one has a loss")
     inner = tree.feature >= 0
@@ -36,7 +44,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
             f"({n_branches} branches), which scikit-learn's trees cannot express; encode nominal columns as "
             "numbers (for example with OneHotEncoder) before fitting"
         )
-    nodes = np.zeros(len(tree), dtype=NODE_DTYPE)
+    nodes = np.zeros(len(tree), dtype=node_type)
     first = tree.first_child[:-1][inner]
     nodes["left_child"] = nodes["right_child"] = -1
     nodes["left_child"][inner] = tree.children[first]
@@ -48,7 +56,7 @@ def sklearn_tree(tree: Tree, n_features: int, n_classes: int, names: Sequence[st
     nodes["weighted_n_node_samples"] = tree.weight
     nodes["missing_go_to_left"] = inner & (tree.missing == 0)
     value = probabilities(tree.value) if n_classes else tree.value
-    result = SklearnTree(n_features, np.array([max(n_classes, 1)], dtype=np.intp), 1)
+    result = kind(n_features, np.array([max(n_classes, 1)], dtype=np.intp), 1)
     result.__setstate__(
         {
             "max_depth": tree.max_depth,
