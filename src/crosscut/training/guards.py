@@ -46,29 +46,27 @@ def guard(data: TrainingSet, cv: Validation | None, n_folds: int | None) -> tupl
 
 
 def _identifiers(data: TrainingSet) -> Iterator[str]:
-    for f in np.flatnonzero(data.table.n_values > max(data.n_rows / 2, LEAST_ROWS)).tolist():
-        if data.schema.kinds[f] == "nominal":
+    n, schema = data.n_rows, data.schema
+    for f, kind in enumerate(schema.kinds):
+        if kind == "nominal" and data.table.n_values[f] > max(n / 2, LEAST_ROWS):
             yield (
-                f"column {data.schema.names[f]!r} has {len(data.schema.categories[f]):,} categories in "
-                f"{data.n_rows:,} rows, so it nearly identifies rows and fits by chance; {LEAVE_OUT}"
+                f"column {schema.names[f]!r} has {len(schema.categories[f]):,} categories in {n:,} rows, so "
+                f"it nearly identifies rows and fits by chance; {LEAVE_OUT}"
             )
 
 
 def _row_numbers(data: TrainingSet) -> Iterator[str]:
-    n, matrix = data.n_rows, data.matrix
-    if n < LEAST_ROWS or data.table.n_columns == 1:
+    n, matrix, schema = data.n_rows, data.matrix, data.schema
+    if n < LEAST_ROWS or matrix.shape[1] == 1:
         return
-    with np.errstate(invalid="ignore", over="ignore"):
-        span = matrix[-1].astype(np.float64) - matrix[0]
-    for f in range(data.table.n_columns):
-        if data.schema.kinds[f] != "numeric":
+    ascending = (matrix[-1].astype(np.float64) - matrix[0] == n - 1).tolist()
+    for f, kind in enumerate(schema.kinds):
+        named = schema.named and re.search(ROW_NUMBERS, schema.names[f])
+        if kind != "numeric" or not (ascending[f] or named):
             continue
-        name, numbers = data.schema.names[f], False
-        if span[f] == n - 1:
-            numbers = bool(np.all(np.diff(matrix[:, f].astype(np.float64)) == 1))
-        if not numbers and data.schema.named and re.search(ROW_NUMBERS, name):
-            numbers = int(data.table.n_values[f]) == n
-        if numbers:
+        in_order = ascending[f] and bool(np.all(np.diff(matrix[:, f].astype(np.float64)) == 1))
+        if in_order or (named and int(data.table.n_values[f]) == n):
+            name = schema.names[f]
             yield f"column {name!r} numbers the rows, which says nothing about new rows; {LEAVE_OUT}"
 
 
@@ -109,11 +107,15 @@ def copies(data: TrainingSet) -> NDArray[np.bool_]:
     few = possible < np.log(100) + 2 * np.log(n)
     if few or not LEAST_ROWS <= n <= MOST_ROWS or np.any(table.n_values == n):
         return copied
-    rows, key = np.arange(n), np.zeros(n, np.uint64)
+    rows, key, different = np.arange(n), np.zeros(n, np.uint64), 1.0
+    order = np.argsort(-table.n_values).tolist()
+    columns = [(int(table.n_values[f]), table.ranks[f]) for f in order]
     y = np.unique(data.target.values, return_inverse=True)[1]
-    columns = [table.ranks[f] for f in np.argsort(-table.n_values)]  # few rows are left after the first
-    for values in [*columns, y]:
+    for n_values, values in [*columns, (n, y)]:
         key = key * np.uint64(0x9E3779B97F4A7C15) + values[rows].astype(np.uint64)
+        different *= n_values
+        if different < 100 * n and values is not y:
+            continue  # too few columns to tell rows apart
         ordered = np.sort(key)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         if not len(repeated):
