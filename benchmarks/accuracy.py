@@ -159,6 +159,7 @@ def main():
     tables = [
         table for table in TABLES if not options.only or any(part in table.name for part in options.only)
     ]
+    tables = [table for table in tables if np.shape(table.data[0])[1] <= MOST_COLUMNS]
     run = partial(measure, n_rows=options.rows, n_splits=options.splits, without=options.without)
     rows = []
     with ProcessPoolExecutor(options.jobs) as pool:
