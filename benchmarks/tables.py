@@ -314,6 +314,11 @@ def main() -> None:
 
         record = json.loads((options.folder / "panel.json").read_text(encoding="utf-8"))
         draw(record["rows"], ROOT / "docs/images/panel.svg")
+    if "accuracy" in by_name:
+        from accuracy_picture import draw as draw_accuracy
+
+        record = json.loads((options.folder / "accuracy.json").read_text(encoding="utf-8"))
+        draw_accuracy(record["rows"], ROOT / "docs/images/accuracy.svg")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from crosscut import (
     RFECV,
     BaggedTrees,
     GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
     RandomizedSearchCV,
     RuleClassifier,
     TreeClassifier,
@@ -24,6 +26,7 @@ EASIEST_FIRST = {
 }
 DRAWN = {"check_sample_weight_equivalence_on_dense_data": "with other rows, other samples are drawn"}
 MISSING = {"check_estimators_nan_inf": "as scikit-learn's: a search does not say that its tree takes NaN"}
+RESOURCES = {"check_fit2d_1sample": "as scikit-learn's: the message names resources, not samples"}
 OUTPUTS = {"check_supervised_y_2d": "as scikit-learn's: it does not say that its tree takes several outputs"}
 ESTIMATORS = [
     (TreeClassifier(), FITS_EVERY_ROW),
@@ -39,6 +42,14 @@ ESTIMATORS = [
     (RuleClassifier(cv=2, strategy="ripper"), {}),
     (GridSearchCV(CLASSES, {"max_depth": [2, None]}, cv=2), MISSING | OUTPUTS),
     (RandomizedSearchCV(TreeRegressor(cv=2), {"max_depth": [2, 4]}, n_iter=2, cv=2), MISSING),
+    (
+        HalvingGridSearchCV(CLASSES, {"max_depth": [2, None]}, cv=2, min_resources=8),
+        MISSING | OUTPUTS | RESOURCES,
+    ),
+    (
+        HalvingRandomSearchCV(TreeRegressor(cv=2), {"max_depth": [2, 4]}, cv=2, min_resources=8),
+        MISSING | RESOURCES,
+    ),
     (RFECV(CLASSES, cv=2), OUTPUTS),
     (RFECV(NUMBERS, cv=2), OUTPUTS),
 ]

@@ -15,6 +15,7 @@ from crosscut.data.columns import ROW_NUMBERS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+IN_ORDER = "numbers the rows in their order"  # a reason unless it is the only column
 FEWEST_ROWS = 20  # with fewer rows, all values may differ by chance
 NEARLY_ALL = 0.5  # distinct values per row of an identifier
 MANY_WORDS = 4  # per value on average, in free text
@@ -44,7 +45,7 @@ def findings(X: pa.Table, y: NDArray[Any], *, classes: bool) -> list[Finding]:
     codes = np.unique(y, return_inverse=True)[1] if classes else None
     for name in X.column_names:
         finding = _role(name, X[name]) or _leak(name, X[name], y, codes)
-        if finding is not None:
+        if finding is not None and not (finding.reason == IN_ORDER and X.num_columns == 1):
             result.append(finding)
     return result
 
@@ -65,9 +66,10 @@ def _role(name: str, column: pa.ChunkedArray) -> Finding | None:
             return Finding(name, "many categories", f"has {n:,} categories in {rows:,} rows")
     elif pa.types.is_integer(column.type) and n == len(column) >= FEWEST_ROWS:
         span = pc.min_max(column).as_py()
-        in_order = column[-1].as_py() - column[0].as_py() == n - 1 == span["max"] - span["min"]
-        if in_order or (re.search(ROW_NUMBERS, name) and span["max"] - span["min"] < 2 * n):
+        if re.search(ROW_NUMBERS, name) and span["max"] - span["min"] < 2 * n:
             return Finding(name, "identifier", "numbers the rows")
+        if column[-1].as_py() - column[0].as_py() == n - 1 == span["max"] - span["min"]:
+            return Finding(name, "identifier", IN_ORDER)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from crosscut.engines.progress import watcher, watching
 from crosscut.model_selection.candidates import NotShared
@@ -14,6 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sklearn.base import BaseEstimator
+
+
+class Silent:
+    """A callback context that calls nothing, because ``serving_callbacks`` does."""
+
+    def subcontext(self, **_task: object) -> Self:
+        """Return the context of a part of the task."""
+        return self
+
+    def call_on_fit_task_begin(self, **_data: object) -> Self:
+        """Begin a task."""
+        return self
+
+    def call_on_fit_task_end(self, **_data: object) -> Self:
+        """End a task."""
+        return self
+
 
 _HOOKS = ("on_fit_task_begin", "on_fit_task_end")
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state, indexable
 
 from crosscut.data.frames import check_arrow
 from crosscut.model_selection.call import Call, as_list, print_fits
-from crosscut.model_selection.callbacks import refuse_callbacks, serving_callbacks
+from crosscut.model_selection.callbacks import Silent, refuse_callbacks, serving_callbacks
 from crosscut.model_selection.candidates import NotShared, check_estimator, warn_delegated
 from crosscut.model_selection.evaluation import CandidateTrees
 from crosscut.model_selection.pipelines import read_estimator
@@ -93,7 +93,7 @@ class SharedSearch:
         generator = check_random_state(getattr(self, "random_state", None))
         drawn = generator.get_state()
         try:
-            self._run_search(rounds.evaluate, callback_ctx=self._init_callback_context(max_subtasks=1))
+            self._run_search(rounds.evaluate, callback_ctx=Silent())
         except NotShared:  # scikit-learn must draw the same candidates
             generator.set_state(drawn)
             raise

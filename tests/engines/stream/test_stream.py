@@ -296,7 +296,7 @@ def test_shares_of_rows_are_those_of_the_task(tmp_path):
         ({"cv": 64}, "y", "from 2 to 63"),
         ({"class_weight": "even"}, "y", "class_weight must be a dict, 'balanced' or None"),
         ({"class_weight": {"perhaps": 2.0}}, "y", "not in class_weight"),
-        ({"scoring": "good"}, "y", "'scoring' parameter of check_scoring must be a str among"),
+        ({"scoring": "good"}, "y", "scoring='good' is not a score of scikit-learn"),
     ],
 )
 def test_what_is_not_possible_is_refused(tmp_path, changes, y, problem):
