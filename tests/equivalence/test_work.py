@@ -44,8 +44,9 @@ def _problem(name):
         columns |= {f"letter {k}": np.array(list("abcdefg"))[rng.integers(0, 7, n)] for k in range(3)}
         return pl.DataFrame(columns), _classes(score + (columns["letter 0"] > "c"), 4), tasks, Growth()
     table = pl.DataFrame(columns)
-    if name == "leave one out":
-        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), Growth()
+    if name.startswith("leave one out"):
+        growth = Growth("entropy" if name.endswith("entropy") else "gini")
+        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), growth
     if name == "large weights":
         return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
     if name.endswith("regression"):
@@ -106,7 +107,15 @@ GUARDS = {
         ("small regression", "few_nodes", 8_370, 8_390),
         ("nominal", "few_nodes", 2_140, 2_160),
     ],
-    "shared_subtrees": [("leave one out", "known_nodes", 820, 830), ("leave one out", "rows", 0, 95_000)],
+    "many_folds": [
+        ("leave one out", "groups", 17, 17),
+        ("leave one out", "rows", 0, 10_500),
+        ("leave one out", "group_cuts", 1, 4_000),
+    ],
+    "shared_subtrees": [
+        ("leave one out entropy", "known_nodes", 760, 770),
+        ("leave one out entropy", "rows", 0, 95_000),
+    ],
     "subset_lanes": [("nominal", "lane_subsets", 1, 10**6)],
     "xlog_table": [("large entropy", "xlogs", 20_001, 20_001), ("large gain_ratio", "xlogs", 20_001, 20_001)],
 }

@@ -156,8 +156,9 @@ struct Block {
     }
   }
 
-  // Grows all tasks of a block with all threads. The first thread makes the root bundle.
-  void grow(int block, Team& threads, const Codes& table, Node** roots) {
+  // Grows the tasks of a block, or of a group, with all threads. The first thread calls
+  // start(block), which adds the first bundles.
+  template <class Start> void grow(int block, Team& threads, Start start) {
     for (int i = 0; i < n_workers; i++) {
       Worker& worker = *workers[i];
       worker.block = block;
@@ -169,7 +170,7 @@ struct Block {
     const auto work = [&](int i) {
       Block self{workers, n_workers, i, waiting};
       failure.guard([&] {
-        if (!i) self.start(table, roots);
+        if (!i) start(self);
         self.refine_waiting();
       });
       if (failure.any()) waiting.stop();
