@@ -5,12 +5,9 @@
 // members, and a node with few rows or members, is refined as bundles (large/refine.hpp). The trees
 // are the same.
 #pragma once
-#include <cmath>
-#include <deque>
-
 #include "grow/large/refine.hpp"
+#include "choose_tests.hpp"
 #include "held_out.hpp"
-#include "member_search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -29,7 +26,6 @@ class Groups {
   std::int32_t* side;  // [row of the table] the branch of a test
   u32 least_rows = kGroupRows;
   std::vector<std::pair<Node*, const Node*>> copies;
-  std::deque<std::vector<std::int32_t>> maps;  // of nominal tests
 
  public:
   // task: any of the tasks; all have the same limits
@@ -207,12 +203,6 @@ class Groups {
     }
   }
 
-  // A test of a group's members.
-  struct GroupTest : Test {
-    bool shared;  // the best test of all rows
-    u32 n;        // number of members
-  };
-
   bool is_small(const Group& group) const {
     return group.n <= least_rows || group.n_members < kGroupMembers;
   }
@@ -228,192 +218,15 @@ class Groups {
       level.groups++;
       level.group_tasks += group.n_members;
       const auto mark = w.scratch.mark();
-      std::vector<GroupTest> tests;
+      GroupTests tests(p);
       int* test = w.scratch.take<int>(group.n_members);
-      choose(group, tests, test);
-      refine_rare(group, tests, test);
-      refine_common(group, tests, test);
+      one.depth = group.shared->depth;
+      ChooseTests(w, group, one, held_out, tests).choose(test);
+      refine_rare(group, tests.list, test);
+      refine_common(group, tests.list, test);
       w.scratch.release(mark);
     }
     w.scratch.release(outer);
-  }
-
-  // test: the test of every member, −1 if it stays a leaf
-  void choose(const Group& group, std::vector<GroupTest>& tests, int* test) {
-    double* distances = w.scratch.take<double>(K);  // of a row of each class from the mean, squared
-    find_distances(group, distances);
-    Removed* removed = w.scratch.take<Removed>(group.n_members);
-    Removed most;
-    for (u32 i = 0; i < group.n_members; i++) {
-      removed[i] = {};
-      removed[i].rows = group.members[i].n_out;
-      for (u32 j = 0; j < removed[i].rows; j++)
-        remove(group, distances, group.members[i].out[j], removed[i]);
-      most.raise(removed[i]);
-    }
-    GroupCuts cuts(w, group, limits.min_leaf, most);
-    cuts.find();
-    PossibleCuts possible(w, group, cuts);
-    for (u32 i = 0; i < group.n_members; i++)
-      possible.compare_with_base(group.members[i], removed[i]);
-    std::vector<CategorySums> nominal;
-    for (int f = 0; f < p.n_features; f++)
-      if (p.columns[f].nominal) nominal.push_back(category_sums(group, f));
-    one.depth = group.shared->depth;
-    const auto with = [&]<class P>() {
-      MemberSearch<P> search(w, group, nominal, one, held_out);
-      if (group.wanted) {
-        possible.select(Removed{});
-        const Member none{group.shared, nullptr, 0};
-        possible.select(none, Removed{});
-        const int best = take(search, none, possible.possible, tests);
-        if (best >= 0) tests[static_cast<std::size_t>(best)].shared = true;
-      }
-      each_run(removed, group.n_members, [&](const u32* first, const u32* last, const Removed& of) {
-        possible.select(of);
-        for (; first < last; first++) {
-          possible.select(group.members[*first], removed[*first]);
-          test[*first] = take(search, group.members[*first], possible.possible, tests);
-          if (test[*first] >= 0) tests[static_cast<std::size_t>(test[*first])].n++;
-        }
-      });
-    };
-    if (p.n_classes) with.template operator()<NoScan<1>>();
-    else with.template operator()<Moments<1>>();
-  }
-  // Calls body(first, last, most) for members with similar held-out rows.
-  template <class Body> void each_run(const Removed* removed, u32 n, const Body& body) {
-    u32* order = w.scratch.take<u32>(n);
-    double most = 0;
-    for (u32 i = 0; i < n; i++) {
-      order[i] = i;
-      most = std::max(most, removed[i].excess);
-    }
-    const auto bucket = [&](u32 i) {
-      const Removed& r = removed[i];
-      return std::pair(std::ilogb(r.a * r.a + 1e-300),
-                       r.excess > 0 ? static_cast<int>(8 * r.excess / most) : -1);
-    };
-    std::vector<std::pair<int, int>> buckets(n);
-    for (u32 i = 0; i < n; i++) buckets[i] = bucket(i);
-    std::sort(order, order + n, [&](u32 a, u32 b) {
-      return buckets[a] < buckets[b] || (buckets[a] == buckets[b] && a < b);
-    });
-    for (u32 begin = 0, end = 0; begin < n; begin = end) {
-      Removed of;
-      of.excess = removed[order[begin]].excess;
-      for (; end < n && buckets[order[end]] == buckets[order[begin]]; end++)
-        of.raise(removed[order[end]]);
-      body(order + begin, order + end, of);
-    }
-  }
-  void find_distances(const Group& group, double* distances) {
-    if (!p.n_classes) return;
-    const double* stats = group.shared->stats;
-    const double weight = w.run.quality.total(stats);
-    double squares = 0;
-    for (std::size_t c = 0; c < K; c++) squares += stats[c] / weight * (stats[c] / weight);
-    for (std::size_t c = 0; c < K; c++) distances[c] = 1 - 2 * stats[c] / weight + squares;
-  }
-  CC_INLINE void remove(const Group& group, const double* distances, u32 row, Removed& r) {
-    const double weight = p.weight ? p.weight[row] : 1;
-    double squared;
-    if (p.n_classes) {
-      squared = std::max(distances[p.classes[row]], 0.0);
-    } else {
-      const double* stats = group.shared->stats;
-      const double distance = p.product[row] / weight - stats[0] / stats[1];
-      squared = distance * distance;
-    }
-    r.a += weight * squared * (1 + 1e-9);
-    r.b += weight * __builtin_sqrt(squared) * (1 + 1e-9);
-    r.weight += weight;
-  }
-  CategorySums category_sums(const Group& group, int f) {
-    const Column& column = p.columns[f];
-    const std::size_t V = column.n_values + 1;
-    CategorySums sums{f, w.scratch.take<double>(V * K), w.scratch.take<i64>(V)};
-    std::fill_n(sums.table, V * K, 0.0);
-    std::fill_n(sums.n, V, i64{0});
-    for (u32 i = 0; i < group.n; i++) {
-      const std::size_t v = column.ranks[group.rows[i]];
-      add_row(p, group.rows[i], 1, sums.table + v * K);
-      sums.n[v]++;
-    }
-    return sums;
-  }
-
-  // A member's node takes its best test. Returns the group's test that splits the rows alike.
-  template <class P>
-  int take(MemberSearch<P>& search, const Member& member,
-           const std::vector<const GroupCut*>& possible, std::vector<GroupTest>& tests) {
-    int found = -1;
-    search.find(member, possible, [&](const Best& best, const Bundle& bundle, const auto& rows) {
-      const int f = best.feature[0];
-      if (f < 0) return;
-      if (p.columns[f].nominal) {
-        const CategorySums sums = search.sums_of(member, f);
-        Forking<MemberRows> forking(w, bundle, rows, best);
-        forking.take_nominal(0, p.columns[f].n_values + 1, sums.table, sums.n);
-        found = join_nominal(f, *member.node, tests);
-        return;
-      }
-      const u64 phase = phase_of(best.key[0]);
-      u32 below, above;
-      search.neighbours(f, cut_of(best.key[0]), below, above);
-      take_numeric(w, rows, *member.node, f, phase, best.n_left[0], best.left, below, above);
-      if (phase == kMissingLeft) member.node->missing = 0;
-      else if (phase == kMissingRight && search.has_missing(f)) member.node->missing = 1;
-      found = join_numeric(f, phase, below, above, tests);
-    });
-    return found;
-  }
-  static int add_test(std::vector<GroupTest>& tests, int f, int n_branches) {
-    GroupTest test{};
-    test.feature = f;
-    test.n_branches = n_branches;
-    tests.push_back(test);
-    return static_cast<int>(tests.size()) - 1;
-  }
-  // See Forking::join_numeric and join_nominal.
-  int join_numeric(int f, u64 phase, u32 below, u32 above, std::vector<GroupTest>& tests) {
-    for (GroupTest& t : tests) {
-      if (t.feature != f || t.phase != phase) continue;
-      const u32 low = std::max(below, t.low), high = std::min(above, t.high);
-      if (phase != kPresence && low >= high) continue;
-      if (phase != kPresence) {
-        t.low = low;
-        t.high = high;
-      }
-      return static_cast<int>(&t - tests.data());
-    }
-    const int added = add_test(tests, f, 2);
-    GroupTest& t = tests.back();
-    t.phase = phase;
-    t.missing_rank = p.columns[f].has_missing ? p.columns[f].n_values : ~u32{0};
-    t.low = phase == kPresence ? ~u32{0} - 1 : below;
-    t.high = above;
-    return added;
-  }
-  int join_nominal(int f, const Node& node, std::vector<GroupTest>& tests) {
-    const u32 V = p.columns[f].n_values + 1;
-    const auto branch = [&](u32 v) {
-      return p.multiway && node.branches[v] >= 0 ? static_cast<std::int32_t>(v) : node.branches[v];
-    };
-    for (GroupTest& t : tests) {
-      bool alike = t.feature == f;
-      for (u32 v = 0; v < V && alike; v++)
-        alike = branch(v) < 0 || t.map[v] < 0 || branch(v) == t.map[v];
-      if (!alike) continue;
-      for (u32 v = 0; v < V; v++) t.map[v] = std::max(t.map[v], branch(v));
-      return static_cast<int>(&t - tests.data());
-    }
-    const int added = add_test(tests, f, p.multiway ? static_cast<int>(V) : 2);
-    GroupTest& t = tests.back();
-    t.nominal = true;
-    t.map = maps.emplace_back(V).data();
-    for (u32 v = 0; v < V; v++) t.map[v] = branch(v);
-    return added;
   }
 
   // Closes leaves and refines the members with rare tests as bundles.
