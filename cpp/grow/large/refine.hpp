@@ -44,7 +44,8 @@ struct Block {
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)
       most = (most + 15) / 16;
-    return levels >= 6 ? most : most >> (6 - levels);
+    // with many classes, the statistics of a large bundle take longer than sorting its rows
+    return levels >= 6 || run.p.n_classes >= kManyClasses ? most : most >> (6 - levels);
   }
 
   // Progress. Over all leaves the rows of the nodes add up to the training rows of all tasks. A
