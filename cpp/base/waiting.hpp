@@ -138,6 +138,7 @@ template <class Item> class WaitingLists : public IdleThreads {
       if (!help(thread)) sleep(seen);
     }
   }
+  void begin() { unfinished_.fetch_add(1); }  // work that may add bundles; ends with finished()
   void finished() {
     if (unfinished_.fetch_sub(1) == 1) stop();
   }

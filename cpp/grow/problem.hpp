@@ -97,6 +97,9 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(moved)         /* their entries */                                                         \
   X(coded_columns) /* searched by bits of rows or sums of values, without a list */            \
   X(few_nodes)     /* nodes finished by sets of rows */                                        \
+  X(groups)        /* nodes of groups of tasks (many/) */                                      \
+  X(group_tasks)   /* tasks with held-out rows there */                                        \
+  X(group_cuts)    /* cuts evaluated for one of these tasks */                                 \
   X(known_nodes)   /* nodes whose subtree another task had grown */                            \
   X(xlogs)         /* entries in the table of v·log2(v) */
 

@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,3 +204,18 @@ def test_depth_zero_is_one_leaf():
     tasks = Tasks.from_cv(2, n_rows=6, limits=Limits(max_depth=0))
     forest = memory.grow(table, Target(np.array([0, 1, 0, 1, 0, 1], np.int32), 2), tasks, Growth())
     assert [len(tree) for tree in forest.trees] == [1, 1, 1]
+
+
+def test_folds_of_multiway_columns_with_many_categories_cost_few_trees():
+    """Comparing all pairs of thousands of branches took as long as 195 trees."""
+    rng = np.random.default_rng(0)
+    columns = {f"c{j}": rng.integers(0, 1500, 20_000).astype(str) for j in range(6)}
+    table, target = Table.from_data(pl.DataFrame(columns)), Target(rng.integers(0, 2, 20_000, np.int32), 2)
+
+    def seconds(tasks):
+        start = time.process_time()
+        memory.grow(table, target, tasks, Growth(splits="multiway"), n_jobs=1)
+        return time.process_time() - start
+
+    one = min(seconds(Tasks.final(20_000)) for _ in range(3))
+    assert seconds(Tasks.from_cv(10, n_rows=20_000)) < 60 * one

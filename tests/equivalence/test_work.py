@@ -36,7 +36,7 @@ def _classes(score, n_classes):
 
 def _problem(name):
     rng = np.random.default_rng(7)
-    n = 20_000 if name.startswith("large") else 900
+    n = 20_000 if name.startswith("large") else 3_000 if name.startswith("shallow") else 900
     columns = _columns(rng, n)
     score = columns["number"] + columns["sparse"] + columns["few"] / 6 + rng.normal(size=n)
     tasks = Tasks.from_cv(10, n_rows=n, limits=Limits(max_depth=5 if n > 10_000 else None))
@@ -44,8 +44,13 @@ def _problem(name):
         columns |= {f"letter {k}": np.array(list("abcdefg"))[rng.integers(0, 7, n)] for k in range(3)}
         return pl.DataFrame(columns), _classes(score + (columns["letter 0"] > "c"), 4), tasks, Growth()
     table = pl.DataFrame(columns)
-    if name == "leave one out":
-        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), Growth()
+    if name == "shallow hundred classes":
+        limits = Limits(max_depth=4)
+        tasks = Tasks.from_cv(10, n_rows=n, limits=limits)
+        return table, _classes(score, 100), tasks, Growth()
+    if name.startswith("leave one out"):
+        growth = Growth("entropy" if name.endswith("entropy") else "gini")
+        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), growth
     if name == "large weights":
         return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
     if name.endswith("regression"):
@@ -92,7 +97,11 @@ GUARDS = {
     "fold_rows": [("large", "fold_rows", 91_000, 92_000), ("large regression", "fold_rows", 95_000, 97_000)],
     "overlap_bundles": [("large", "rows", 0, 109_500), ("large regression", "rows", 0, 159_000)],
     "own_codes": [("large", "own_codes", 10_000, 10_500), ("large regression", "own_codes", 21_000, 22_000)],
-    "local_tables": [("small", "lists", 1_500, 1_510), ("small regression", "lists", 1_550, 1_560)],
+    "local_tables": [
+        ("small", "lists", 1_500, 1_510),
+        ("small regression", "lists", 1_550, 1_560),
+        ("shallow hundred classes", "fold_rows", 0, 0),
+    ],
     "lanes_of_cuts": [
         ("small", "lane_cuts", 255_000, 256_000),
         ("small many classes", "lane_cuts", 284_000, 285_500),
@@ -106,7 +115,15 @@ GUARDS = {
         ("small regression", "few_nodes", 8_370, 8_390),
         ("nominal", "few_nodes", 2_140, 2_160),
     ],
-    "shared_subtrees": [("leave one out", "known_nodes", 820, 830), ("leave one out", "rows", 0, 95_000)],
+    "many_folds": [
+        ("leave one out", "groups", 17, 17),
+        ("leave one out", "rows", 0, 10_500),
+        ("leave one out", "group_cuts", 1, 4_000),
+    ],
+    "shared_subtrees": [
+        ("leave one out entropy", "known_nodes", 760, 770),
+        ("leave one out entropy", "rows", 0, 95_000),
+    ],
     "subset_lanes": [("nominal", "lane_subsets", 1, 10**6)],
     "xlog_table": [("large entropy", "xlogs", 20_001, 20_001), ("large gain_ratio", "xlogs", 20_001, 20_001)],
 }

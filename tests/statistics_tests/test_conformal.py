@@ -75,20 +75,25 @@ def test_intervals_and_sets_are_mapies():
     X, score, w = data(n=301)
     new, cv = data(1, 200)[0], KFold(5)
     limits = {"min_samples_leaf": LEAF, "random_state": 0}
-    ours = TreeRegressor(cv=cv, min_samples_leaf=LEAF).fit(X, score, w)
-    for method, name in (("cv+", "plus"), ("minmax", "minmax")):
+    for method, name, folds in (
+        ("cv+", "plus", cv),
+        ("minmax", "minmax", cv),
+        ("jackknife+", "plus", LeaveOneOut()),
+    ):
+        ours = TreeRegressor(cv=folds, min_samples_leaf=LEAF).fit(X, score, w)
         theirs = regression.CrossConformalRegressor(
-            DecisionTreeRegressor(**limits), confidence_level=0.9, method=name, cv=cv
+            DecisionTreeRegressor(**limits), confidence_level=0.9, method=name, cv=folds
         ).fit_conformalize(X, score, fit_params={"sample_weight": w})
         expected = theirs.predict_interval(new)[1][:, :, 0]
         np.testing.assert_allclose(ours.predict_interval(new, 0.9, method), expected, atol=1e-9)
     y = np.digitize(score, [-0.5, 0.6])
-    theirs = classification.CrossConformalClassifier(
-        DecisionTreeClassifier(**limits), confidence_level=0.8, conformity_score="lac", cv=cv
-    ).fit_conformalize(X, y, fit_params={"sample_weight": w})
-    expected = theirs.predict_set(new, agg_scores="crossval")[1][:, :, 0]
-    found = TreeClassifier(cv=cv, min_samples_leaf=LEAF, shrinkage=None).fit(X, y, w).predict_set(new, 0.8)
-    np.testing.assert_array_equal(found, expected)
+    for folds in (cv, LeaveOneOut()):
+        theirs = classification.CrossConformalClassifier(
+            DecisionTreeClassifier(**limits), confidence_level=0.8, conformity_score="lac", cv=folds
+        ).fit_conformalize(X, y, fit_params={"sample_weight": w})
+        expected = theirs.predict_set(new, agg_scores="crossval")[1][:, :, 0]
+        model = TreeClassifier(cv=folds, min_samples_leaf=LEAF, shrinkage=None).fit(X, y, w)
+        np.testing.assert_array_equal(model.predict_set(new, 0.8), expected)
 
 
 def test_bagged_intervals_and_sets_are_those_of_their_definition():

@@ -14,6 +14,8 @@ template <int W> struct LaneCut {
   const V *node_sums, *left_sums, *cell;
   int lane_number, n_classes;
   double n, l, r, node_quality;
+  bool running;
+  double parts;  // if running: the sum over the classes of x(left) + x(right)
 
   double left(int c) const { return lane<double, W>(left_sums[c], lane_number); }
   double node(int c) const { return lane<double, W>(node_sums[c], lane_number); }
@@ -32,11 +34,50 @@ template <class Criterion, int W> struct AnyClassesOf : WeightedClasses<W> {
       Base::run;
   using typename Base::T, typename Base::V;
 
+  // A scan of a single task updates the sums of LaneCut row by row, so that a cut takes the same
+  // time for any number of classes.
+  bool running = false;
+  double class_parts, left_weight;
+
+  void clear() {
+    Base::clear();
+    running = W == 1;
+    class_parts = left_weight = 0;
+    for (int c = 0; c < C && running; c++) class_parts += run.quality.x(lane<T, W>(n_c[c], 0));
+  }
+  CC_INLINE void add(const ScanRows& rows, u32 row) {
+    if (running) {
+      const u32 c = rows.info[row] >> 16;
+      const double v = lane<T, W>(Base::weights_of(rows, row, 1), 0);
+      const double l = lane<T, W>(l_c[c], 0);
+      const double r = lane<T, W>(n_c[c], 0) - l;
+      const Terms& terms = run.quality;
+      class_parts += terms.x(l + v) - terms.x(l) + terms.x(r - v) - terms.x(r);
+      left_weight += v;
+    }
+    Base::add(rows, row);
+  }
+  void add_cell(const V* cell) {
+    running = false;
+    Base::add_cell(cell);
+  }
+  void copy(const AnyClassesOf& o) {
+    running = false;
+    Base::copy(o);
+  }
+  void put_left(const double* s, i64 rows)
+    requires(W == 1)
+  {
+    running = false;
+    Base::put_left(s, rows);
+  }
+
   LaneCut<W> cut_of(int k, const V* cell) const {
-    double l = 0;
-    for (int c = 0; c < C; c++) l += lane<T, W>(l_c[c], k);
+    double l = running ? left_weight : 0;
+    for (int c = 0; c < C && !running; c++) l += lane<T, W>(l_c[c], k);
     const double all_rows = lane<T, W>(n, k);
-    return {run, n_c, l_c, cell, k, C, all_rows, l, all_rows - l, lane<T, W>(node_q, k)};
+    return {run,     n_c,        l_c, cell, k, C, all_rows, l, all_rows - l, lane<T, W>(node_q, k),
+            running, class_parts};
   }
   u32 promising() const {
     u32 bits = 0;

@@ -55,6 +55,7 @@ struct Entropy {
   }
   template <class Cut> static double quality_at(const Cut& cut) {
     double q = -cut.x(cut.l) - cut.x(cut.r);
+    if (cut.running) return q + cut.parts;
     for (int c = 0; c < cut.n_classes; c++) {
       const double left = cut.left(c);
       q += cut.x(left) + cut.x(cut.node(c) - left);

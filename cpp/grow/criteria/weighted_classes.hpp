@@ -80,7 +80,8 @@ template <int W> struct WeightedClasses : ClassSums<double, W> {
       put(p);
       return p.promising() != 0;
     }
-    void put(WeightedClasses& p) const {
+    template <class P> void put(P& p) const {
+      if constexpr (requires { p.running; }) p.running = false;
       p.rows_l = l;
       std::copy_n(l_c, p.C, p.l_c);
     }

@@ -1,7 +1,10 @@
 // Grows all tasks of a problem. Each block of tasks starts with one root bundle (large/refine.hpp).
 // With few blocks, threads share the bundles of a block; with many, each thread takes whole blocks.
-// The trees do not depend on the number of threads.
-#include "grow/large/refine.hpp"
+// Many tasks that hold out few rows each are groups instead (many/refine_groups.hpp). The trees
+// depend neither on that nor on the number of threads.
+#include <optional>
+
+#include "grow/many/refine_groups.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 namespace {
@@ -9,7 +12,35 @@ namespace {
 void grow_block(Team& team, Worker** workers, int n_threads, const Codes& table, int block,
                 Node** roots) {
   Waiting waiting(n_threads);
-  Block{workers, n_threads, 0, waiting}.grow(block, team, table, roots);
+  Block{workers, n_threads, 0, waiting}.grow(block, team,
+                                             [&](Block& self) { self.start(table, roots); });
+}
+
+// Grows tasks that hold out few rows each as one group.
+void grow_group(Team& team, Worker** workers, int n_threads, const Codes& table, HeldOut& held_out,
+                Node** roots) {
+  Waiting waiting(n_threads);
+  std::optional<Groups> groups;
+  const int task = held_out.tasks[0];
+  Block{workers, n_threads, 0, waiting}.grow(task / kBlockTasks, team, [&](Block& self) {
+    waiting.begin();
+    groups.emplace(self, table, task);
+    groups->start(held_out, roots);
+    waiting.finished();
+  });
+  groups->finish();
+}
+
+// Grows the tasks that pay off as groups. Returns whether all tasks are grown.
+bool grow_groups(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,
+                 Node** roots) {
+  for (int t = 0; t < run.p.n_tasks; t++) {
+    if (roots[t]) continue;
+    HeldOut held_out = HeldOut::of(run, t);
+    if (held_out.tasks.empty()) return false;
+    grow_group(team, workers, n_threads, table, held_out, roots);
+  }
+  return true;
 }
 
 void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,
@@ -57,7 +88,9 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
       out.levels[0].xlogs = most;
     }
     Arena arena;
-    grow_blocks(run, team, workers, n_threads, codes_of_table(arena, problem), roots);
+    const Codes table = codes_of_table(arena, problem);
+    if (!grow_groups(run, team, workers, n_threads, table, roots))
+      grow_blocks(run, team, workers, n_threads, table, roots);
     pack_trees(problem, roots, trees);
     for (int i = 0; i < n_threads; i++)
       for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);

@@ -12,6 +12,8 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kSample = 512;
 constexpr u32 kTinyBundle = 24;  // below this many rows merging costs more than it saves
+// with more children than this, all pairs would be compared for children of few rows each
+constexpr int kMostMerged = 256;
 
 // Cost of a row in a bundle with this many lanes, relative to one lane (measured by
 // benchmarks/lanes.py).
@@ -147,7 +149,7 @@ inline ChildBundles child_bundles(Worker& w, const LargeRows& rows, const Fork& 
   const u16* left = lanes_left(w, rows, fork);
   ChildBundles children = one_per_branch(w, fork);
   children.left = left;
-  if (fork.n_tests > 1 && children.n > 1 && w.run.p.bundling &&
+  if (fork.n_tests > 1 && children.n > 1 && children.n <= kMostMerged && w.run.p.bundling &&
       !off(Acceleration::overlap_bundles) && rows.n >= kTinyBundle)
     merge_overlapping(w, rows, fork, left, children);
   if (left) count_binary(w, rows, children);

@@ -44,7 +44,8 @@ struct Block {
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)
       most = (most + 15) / 16;
-    return levels >= 6 ? most : most >> (6 - levels);
+    // with many classes, the statistics of a large bundle take longer than sorting its rows
+    return levels >= 6 || run.p.n_classes >= kManyClasses ? most : most >> (6 - levels);
   }
 
   // Progress. Over all leaves the rows of the nodes add up to the training rows of all tasks. A
@@ -156,8 +157,9 @@ struct Block {
     }
   }
 
-  // Grows all tasks of a block with all threads. The first thread makes the root bundle.
-  void grow(int block, Team& threads, const Codes& table, Node** roots) {
+  // Grows the tasks of a block, or of a group, with all threads. The first thread calls
+  // start(block), which adds the first bundles.
+  template <class Start> void grow(int block, Team& threads, Start start) {
     for (int i = 0; i < n_workers; i++) {
       Worker& worker = *workers[i];
       worker.block = block;
@@ -169,7 +171,7 @@ struct Block {
     const auto work = [&](int i) {
       Block self{workers, n_workers, i, waiting};
       failure.guard([&] {
-        if (!i) self.start(table, roots);
+        if (!i) start(self);
         self.refine_waiting();
       });
       if (failure.any()) waiting.stop();

@@ -1,0 +1,163 @@
+// Chooses the test of every member of a group: finds the cuts that are possible for some member,
+// selects those of each, and lets each member take its best test.
+#pragma once
+#include <cmath>
+
+#include "group_tests.hpp"
+#include "member_search.hpp"
+
+namespace crosscut::CROSSCUT_LEVEL {
+
+class ChooseTests {
+  Worker& w;
+  const Problem& p;
+  const Group& group;
+  const Bundle& one;  // one lane, at the depth of the group
+  u8* held_out;       // [row of the table]; all 0
+  GroupTests& tests;
+  const std::size_t K;
+
+ public:
+  ChooseTests(Worker& worker, const Group& g, const Bundle& like, u8* marks, GroupTests& chosen)
+      : w(worker),
+        p(worker.run.p),
+        group(g),
+        one(like),
+        held_out(marks),
+        tests(chosen),
+        K(static_cast<std::size_t>(worker.run.K())) {}
+
+  // test: the test of every member, −1 if it stays a leaf
+  void choose(int* test) {
+    double* distances = w.scratch.take<double>(K);  // of a row of each class from the mean, squared
+    find_distances(distances);
+    Removed* removed = w.scratch.take<Removed>(group.n_members);
+    Removed most;
+    for (u32 i = 0; i < group.n_members; i++) {
+      removed[i] = {};
+      removed[i].rows = group.members[i].n_out;
+      for (u32 j = 0; j < removed[i].rows; j++)
+        remove(distances, group.members[i].out[j], removed[i]);
+      most.raise(removed[i]);
+    }
+    GroupCuts cuts(w, group, one.min_leaf[0], most);
+    cuts.find();
+    PossibleCuts possible(w, group, cuts);
+    for (u32 i = 0; i < group.n_members; i++)
+      possible.compare_with_base(group.members[i], removed[i]);
+    std::vector<CategorySums> nominal;
+    for (int f = 0; f < p.n_features; f++)
+      if (p.columns[f].nominal) nominal.push_back(category_sums(f));
+    const auto with = [&]<class P>() {
+      MemberSearch<P> search(w, group, nominal, one, held_out);
+      if (group.wanted) {
+        possible.select(Removed{});
+        const Member none{group.shared, nullptr, 0};
+        possible.select(none, Removed{});
+        const int best = take(search, none, possible.possible);
+        if (best >= 0) tests.list[static_cast<std::size_t>(best)].shared = true;
+      }
+      each_run(removed, group.n_members, [&](const u32* first, const u32* last, const Removed& of) {
+        possible.select(of);
+        for (; first < last; first++) {
+          possible.select(group.members[*first], removed[*first]);
+          test[*first] = take(search, group.members[*first], possible.possible);
+          if (test[*first] >= 0) tests.list[static_cast<std::size_t>(test[*first])].n++;
+        }
+      });
+    };
+    if (p.n_classes) with.template operator()<NoScan<1>>();
+    else with.template operator()<Moments<1>>();
+  }
+
+ private:
+  // Calls body(first, last, most) for members with similar held-out rows.
+  template <class Body> void each_run(const Removed* removed, u32 n, const Body& body) {
+    u32* order = w.scratch.take<u32>(n);
+    double most = 0;
+    for (u32 i = 0; i < n; i++) {
+      order[i] = i;
+      most = std::max(most, removed[i].excess);
+    }
+    const auto bucket = [&](u32 i) {
+      const Removed& r = removed[i];
+      return std::pair(std::ilogb(r.a * r.a + 1e-300),
+                       r.excess > 0 ? static_cast<int>(8 * r.excess / most) : -1);
+    };
+    std::vector<std::pair<int, int>> buckets(n);
+    for (u32 i = 0; i < n; i++) buckets[i] = bucket(i);
+    std::sort(order, order + n, [&](u32 a, u32 b) {
+      return buckets[a] < buckets[b] || (buckets[a] == buckets[b] && a < b);
+    });
+    for (u32 begin = 0, end = 0; begin < n; begin = end) {
+      Removed of;
+      of.excess = removed[order[begin]].excess;
+      for (; end < n && buckets[order[end]] == buckets[order[begin]]; end++)
+        of.raise(removed[order[end]]);
+      body(order + begin, order + end, of);
+    }
+  }
+  void find_distances(double* distances) {
+    if (!p.n_classes) return;
+    const double* stats = group.shared->stats;
+    const double weight = w.run.quality.total(stats);
+    double squares = 0;
+    for (std::size_t c = 0; c < K; c++) squares += stats[c] / weight * (stats[c] / weight);
+    for (std::size_t c = 0; c < K; c++) distances[c] = 1 - 2 * stats[c] / weight + squares;
+  }
+  CC_INLINE void remove(const double* distances, u32 row, Removed& r) {
+    const double weight = p.weight ? p.weight[row] : 1;
+    double squared;
+    if (p.n_classes) {
+      squared = std::max(distances[p.classes[row]], 0.0);
+    } else {
+      const double* stats = group.shared->stats;
+      const double distance = p.product[row] / weight - stats[0] / stats[1];
+      squared = distance * distance;
+    }
+    r.a += weight * squared * (1 + 1e-9);
+    r.b += weight * __builtin_sqrt(squared) * (1 + 1e-9);
+    r.weight += weight;
+  }
+  CategorySums category_sums(int f) {
+    const Column& column = p.columns[f];
+    const std::size_t V = column.n_values + 1;
+    CategorySums sums{f, w.scratch.take<double>(V * K), w.scratch.take<i64>(V)};
+    std::fill_n(sums.table, V * K, 0.0);
+    std::fill_n(sums.n, V, i64{0});
+    for (u32 i = 0; i < group.n; i++) {
+      const std::size_t v = column.ranks[group.rows[i]];
+      add_row(p, group.rows[i], 1, sums.table + v * K);
+      sums.n[v]++;
+    }
+    return sums;
+  }
+
+  // A member's node takes its best test. Returns the group's test that splits the rows alike.
+  template <class P>
+  int take(MemberSearch<P>& search, const Member& member,
+           const std::vector<const GroupCut*>& possible) {
+    int found = -1;
+    search.find(member, possible, [&](const Best& best, const Bundle& bundle, const auto& rows) {
+      const int f = best.feature[0];
+      if (f < 0) return;
+      if (p.columns[f].nominal) {
+        const CategorySums sums = search.sums_of(member, f);
+        Forking<MemberRows> forking(w, bundle, rows, best);
+        forking.take_nominal(0, p.columns[f].n_values + 1, sums.table, sums.n);
+        found = tests.join_nominal(f, *member.node);
+        return;
+      }
+      const u64 phase = phase_of(best.key[0]);
+      u32 below, above;
+      search.neighbours(f, cut_of(best.key[0]), below, above);
+      take_numeric(w, rows, *member.node, f, phase, best.n_left[0], best.left, below, above);
+      if (phase == kMissingLeft) member.node->missing = 0;
+      else if (phase == kMissingRight && search.has_missing(f)) member.node->missing = 1;
+      found = tests.join_numeric(f, phase, below, above);
+    });
+    return found;
+  }
+};
+
+}  // namespace crosscut::CROSSCUT_LEVEL
