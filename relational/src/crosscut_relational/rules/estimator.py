@@ -42,7 +42,7 @@ class RelationalRuleClassifier(RuleEstimator):
     Conditions are the tests of relational trees: conjunctions of literals that may share variables with
     earlier conditions. Their truth is computed once for the final rules and the rules of all folds. The
     parameters ``ordered``, ``measure``, ``m``, ``beam_width``, ``max_length``, ``min_coverage``,
-    ``significance`` and ``optimization_passes`` are those of ``RuleClassifier``, with examples instead of rows.
+    ``significance`` and ``optimization_passes`` are those of ``RuleClassifier``, with examples as rows.
 
     Parameters
     ----------
