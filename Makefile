@@ -42,7 +42,7 @@ format: $(VENV)/.built
 # The documentation as a site, in site/; its examples are run by `make test`.
 docs: $(VENV)/.built
 	$(PY) -m pip install --quiet --group docs
-	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	$(VENV)/bin/zensical build --strict --config-file mkdocs.yml
 
 # The same tests with the C++ core checked for bad memory accesses and undefined behaviour; the next `make` builds it plainly again.
 sanitize: $(VENV)/.dependencies

@@ -17,18 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "docs/benchmarks.md", "docs/accuracy.md", "docs/statistics.md")
-README_WORK = (
-    "iris",
-    "breast-cancer",
-    "diabetes",
-    "noisy-5k",
-    "mixed-32k",
-    "tree-like-8",
-    "weak-20",
-    "ten-classes",
-    "regression",
-    "higgs-1m",
-)
 
 
 def lines(columns: list[str], rows: list[list[str]]) -> str:
@@ -142,13 +130,12 @@ def clock_of(record: dict) -> tuple[str, str]:
     return ("cpu", "processor seconds, all threads") if busy else ("wall", "seconds")
 
 
-def bench(record: dict, chosen: tuple[str, ...] | None = None) -> str:
+def bench(record: dict) -> str:
     peers = list(record["peers"])
     clock, unit = clock_of(record)
     rows = [
         [title, *(seconds(record["results"][name].get(peer), clock) for peer in peers)]
         for name, title in record["workloads"].items()
-        if chosen is None or name in chosen
     ]
     return lines([unit, *peers], rows) + f"\n\n{when(record)} `python benchmarks/bench.py`"
 
@@ -267,7 +254,6 @@ def tables(folder: Path) -> dict[str, str]:
         by_name["core"] = core(record)
     if record := read("bench"):
         by_name |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
-        by_name["readme"] = bench(record, README_WORK)
     if record := read("threads"):
         by_name["threads"] = threads(record)
     if record := read("ablation"):

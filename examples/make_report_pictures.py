@@ -11,7 +11,7 @@ from selenium import webdriver
 from crosscut import TreeClassifier, read_file, split_target
 
 HERE = Path(__file__).resolve().parent
-CLICK = "document.querySelectorAll('.node')[2].dispatchEvent(new Event('click', {bubbles: true}))"
+CLICK = "document.querySelectorAll('.node')[1].dispatchEvent(new Event('click', {bubbles: true}))"
 # name, width and height of the window, element to scroll to, and script to run first
 PICTURES = (
     ("report-first", 1200, 760, "body", ""),

@@ -73,7 +73,7 @@ def read_file(
         Whether the first line of a text file holds names. Without names, columns are c1, c2, and so on.
     separator : str, optional
         One character, or ``comma``, ``semicolon``, ``tab``, ``pipe`` or ``space``.
-    decimal : {".", ","}, optional
+    decimal : "." or ",", optional
         The decimal mark.
     encoding : str, optional
         Such as ``utf-8`` or ``cp1252``.

@@ -259,8 +259,10 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         ----------
         X : array or frame (rows, columns)
             Rows to classify.
-        level, method
-            As :meth:`TreeClassifier.predict_set` takes them.
+        level : float
+            As :meth:`TreeClassifier.predict_set` takes it.
+        method : str
+            As :meth:`TreeClassifier.predict_set` takes it.
 
         Returns
         -------

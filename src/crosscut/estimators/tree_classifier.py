@@ -34,9 +34,11 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
         How nominal columns are split: into two sets of categories, or one branch per category.
     max_depth : int, optional
         Maximum depth.
-    min_samples_split, min_samples_leaf : int or float
-        Minimum number (or fraction) of rows to split a node, and in each leaf. With ``prune``, several leaf
-        sizes such as ``(1, 5, 10, 20)`` are grown together, and the folds choose (``min_samples_leaf_``).
+    min_samples_split : int or float
+        Minimum number (or fraction) of rows to split a node.
+    min_samples_leaf : int or float
+        Minimum number (or fraction) of rows in each leaf. With ``prune``, several leaf sizes such as
+        ``(1, 5, 10, 20)`` are grown together, and the folds choose (``min_samples_leaf_``).
     min_impurity_decrease : float
         Minimum decrease of impurity by a split, weighted by the fraction of rows.
     ccp_alpha : float
@@ -52,7 +54,7 @@ class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type
     repeats : int
         Number of times that an integer ``cv`` is repeated with other folds. Repeats make the choice of a
         pruning depend less on how the rows are divided, for proportionally more time.
-    prune : {"best", "1se", "pessimistic"}, optional
+    prune : None, "best", "1se" or "pessimistic"
         Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
         standard error of it (``pruning_table_``), by ``scoring`` if that is accuracy, the Brier score, log
         loss or the area under the ROC curve, and else by the Brier score. ``cv_score_`` is corrected for the

@@ -30,9 +30,11 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
         How nominal columns are split: into two sets of categories, or one branch per category.
     max_depth : int, optional
         Maximum depth.
-    min_samples_split, min_samples_leaf : int or float
-        Minimum number (or fraction) of rows to split a node, and in each leaf. With ``prune``, several leaf
-        sizes such as ``(1, 5, 10, 20)`` are grown together, and the folds choose (``min_samples_leaf_``).
+    min_samples_split : int or float
+        Minimum number (or fraction) of rows to split a node.
+    min_samples_leaf : int or float
+        Minimum number (or fraction) of rows in each leaf. With ``prune``, several leaf sizes such as
+        ``(1, 5, 10, 20)`` are grown together, and the folds choose (``min_samples_leaf_``).
     min_impurity_decrease : float
         Minimum decrease of variance by a split, weighted by the fraction of rows.
     ccp_alpha : float
@@ -46,7 +48,7 @@ class TreeRegressor(PredictsIntervals, RegressorMixin, CrossValidatedTree):  # t
     repeats : int
         Number of times that an integer ``cv`` is repeated with other folds. Repeats make the choice of a
         pruning depend less on how the rows are divided, for proportionally more time.
-    prune : {"best", "1se"}, optional
+    prune : None, "best" or "1se"
         Prune the final tree by cross-validation: to the lowest error, or to the smallest tree within one
         standard error of it (``pruning_table_``), by the squared error, or by the absolute error if
         ``scoring="neg_mean_absolute_error"``. ``cv_score_`` is corrected for the choice.

@@ -38,8 +38,6 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator, step, min_features_to_select, cv, scoring, verbose, n_jobs, importance_getter
-        As in scikit-learn.
     rule : {"best", "1se"}
         Keep the columns with the highest mean score, or the fewest whose mean score is within one standard
         error of it. The standard error of the splits' scores is corrected for the training rows that they

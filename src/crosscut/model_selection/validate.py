@@ -54,9 +54,6 @@ def cross_validate(
         scikit-learn's ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, or crosscut's trees. Trees
         that cannot be grown together are delegated to scikit-learn with one :class:`DelegationWarning` that
         names the reason.
-    X, y, groups, scoring, cv, verbose, params, return_train_score, return_estimator, return_indices,
-    error_score
-        As in scikit-learn.
     n_jobs : int, optional
         Threads; None is one.
     pre_dispatch : int or str

@@ -40,7 +40,9 @@ class RelationalRuleClassifier(RuleEstimator):
     """First-order rules (FOIL-style) with their cross-validation.
 
     Conditions are the tests of relational trees: conjunctions of literals that may share variables with
-    earlier conditions. Their truth is computed once for the final rules and the rules of all folds.
+    earlier conditions. Their truth is computed once for the final rules and the rules of all folds. The
+    parameters ``ordered``, ``measure``, ``m``, ``beam_width``, ``max_length``, ``min_coverage``,
+    ``significance`` and ``optimization_passes`` are those of ``RuleClassifier``, with examples as rows.
 
     Parameters
     ----------
@@ -49,8 +51,6 @@ class RelationalRuleClassifier(RuleEstimator):
     strategy : {"ripper", "cn2"}
         "ripper" grows rules by FOIL's gain, prunes them and stops by description length. "cn2" uses a beam
         search.
-    ordered, measure, m, beam_width, max_length, min_coverage, significance, optimization_passes
-        As for ``RuleClassifier``, with examples instead of rows.
     cv : int, "marks", array-like or None
         As for ``RelationalTreeClassifier``.
     step_limit : int
