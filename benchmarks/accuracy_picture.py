@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OURS, PEER = "crosscut best", "scikit-learn tuned grid"
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5)
 FIGURES = {"log-loss": "lower is better", "AUC": "higher is better", "R²": "higher is better"}
 
 
@@ -32,8 +33,13 @@ def draw(rows: list[dict], file: Path) -> None:
             place = [pair[0] for pair in shown], [pair[1] for pair in shown]
             ax.scatter(*place, s=22, color=colour, alpha=0.75, linewidth=0)
         ax.plot([least, most], [least, most], color=GREY, linestyle=":", linewidth=1)
-        labelled(ax, f"{name} of {PEER} ({better})", f"{name} of crosscut, prune='best'")
+        labelled(ax, "scikit-learn, tuned", "crosscut, prune='best'").set_title(
+            f"{name} ({better})", fontsize=10
+        )
         if name == "log-loss":
             ax.set(xscale="log", yscale="log")
+            ax.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            ax.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+            ax.minorticks_off()
     with rc_context({"svg.hashsalt": "crosscut", "svg.fonttype": "none"}):
         figure.savefig(file, metadata={"Date": None})
