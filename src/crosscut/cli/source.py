@@ -271,11 +271,11 @@ def _leave_out(source: Source, path: str, target: str, keep: set[str]) -> None:
         "leak": "predict the target almost alone",
     }
     for what, sentence in advice.items():
-        found = [finding for finding in suspicious if finding.what == what]
-        if len(found) > 1:
-            source.notes.append(f"{_listed([name for name, _, _ in found])} {several[what]}: {sentence}")
+        of_kind = [finding for finding in suspicious if finding.what == what]
+        if len(of_kind) > 1:
+            source.notes.append(f"{_listed([name for name, _, _ in of_kind])} {several[what]}: {sentence}")
         source.notes += [
-            f"column {name!r} {reason}: {sentence}" for name, _, reason in found if len(found) == 1
+            f"column {name!r} {reason}: {sentence}" for name, _, reason in of_kind if len(of_kind) == 1
         ]
 
 

@@ -189,8 +189,8 @@ def _missed(cv: Validation, row: str) -> list[tuple[str, str]]:
     named = ", ".join(of_class(k) for k in poor[:MOST_NAMED].tolist())
     if len(poor) > MOST_NAMED:
         named += f" and {counted(len(poor) - MOST_NAMED, 'other class', 'other classes')}"
-    found = f"Finds less than half of the {row}s of {named}."
-    return [("careful", f"{found} Class weights (such as balanced) find more, with more false alarms.")]
+    sentence = f"Finds less than half of the {row}s of {named}."
+    return [("careful", f"{sentence} Class weights (such as balanced) find more, with more false alarms.")]
 
 
 def _of_numbers(cv: Validation, score: float, low: float, high: float, row: str) -> dict[str, Any]:

@@ -164,8 +164,8 @@ class Fit:
         estimator says how to shrink, the strength has the lowest Brier score of the held-out rows.
         """
         cv = self.validation
-        given = self.chosen_by is not None or self.settings.get("shrinkage") != "auto"
-        if given or self.classes is None or not isinstance(cv, TreeValidation):
+        is_shrunk = self.chosen_by is not None or self.settings.get("shrinkage") != "auto"
+        if is_shrunk or self.classes is None or not isinstance(cv, TreeValidation):
             return self
         objective = Objective(cv.objective.by, "brier", "auto")
         weights, n_classes = cv.training_weights, self.n_classes

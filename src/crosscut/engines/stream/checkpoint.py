@@ -2,7 +2,7 @@
 
 A file is read only by a run of the same data, settings and version of crosscut. It contains digests of these,
 and a digest of its contents whose key is made of them and not stored. So a file that another program has
-changed is refused. Whoever has the data can compute the key; so all shapes and numbers are checked, too.
+changed is refused. Anyone who has the data can compute the key, so all shapes and numbers are checked, too.
 """
 
 from __future__ import annotations

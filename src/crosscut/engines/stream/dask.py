@@ -45,7 +45,7 @@ class Cluster:
     timeout: float  # seconds that it may be without workers
 
     def compute(self, work: list[Any]) -> list[Any]:
-        """Return the results of delayed work; Dask alone would wait for workers for ever."""
+        """Return the results of delayed work; Dask alone would wait for workers without limit."""
         import dask
 
         client = _client()
