@@ -1,7 +1,8 @@
-// Running statistics for Gini with weighted rows. The quality of a cut is a / l + b / r, where l and
-// r are the weights of the sides, and a and b the sums of their squared class weights. Comparing
-// a * r + b * l with limit * l * r needs no division. The sums are doubles, so a cut is rejected
-// only if it is worse by more than their rounding (1e-11); survivors are evaluated exactly.
+// Running statistics for Gini with weighted rows. The quality of a cut is a / l + b / r, where l
+// and r are the weights of the sides, and a and b the sums of their squared class weights.
+// Comparing a * r + b * l with limit * l * r needs no division. The sums are doubles, so a cut is
+// rejected only if it is worse by more than their rounding (1e-11); survivors are evaluated
+// exactly.
 #pragma once
 #include "weighted_classes.hpp"
 
