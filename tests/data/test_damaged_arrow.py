@@ -62,6 +62,8 @@ ENTRANCES = {  # how a table or a column gets in
     "rules": lambda table, column: RuleClassifier(cv=None).fit(table, Y),
     "bagged": lambda table, column: BaggedTrees(n_trees=2).fit(table, Y),
     "score": lambda table, column: BaggedTrees(n_trees=2).fit(X, Y).score(X, column),
+    "score of a tree": lambda table, column: TreeClassifier(cv=None).fit(X, Y).score(X, column),
+    "score of rules": lambda table, column: RuleClassifier(cv=None).fit(X, Y).score(X, column),
     "groups": lambda table, column: TreeClassifier(cv=GroupKFold(2)).fit(X, Y, groups=column),
     "weights": lambda table, column: TREE.fit(X, Y, sample_weight=column),
     "cross_val_score": lambda table, column: cross_val_score(TREE, table, Y, cv=2),

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from crosscut.data.frames import check_arrow
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
@@ -18,7 +17,7 @@ from crosscut.forest.tree import expected, probabilities
 from crosscut.statistics.conformal import bagged_intervals, bagged_sets
 from crosscut.statistics.scores import accuracy, r_squared
 from crosscut.tasks import Tasks
-from crosscut.training.checks import read_table
+from crosscut.training.checks import ChecksScores, read_table
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.parameters import limits_of, sklearn_parameters
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from crosscut.typing import ColumnLike, Seed, TableLike
 
 
-class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
+class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
     """Average of trees grown on bootstrap samples, with out-of-bag scores (Breiman 1996).
 
     Parameters
@@ -282,24 +281,6 @@ class BaggedTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         out_of_bag = fit_of(self).validated("predict_set()")
         value, nodes = self._reached(X)
         return bagged_sets(out_of_bag, value[nodes], level, method)
-
-    def score(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> float:
-        """Return accuracy, or R², on new rows.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to predict.
-        y : array (rows,)
-            Their true targets.
-        sample_weight : array (rows,), optional
-            Weights of the rows.
-        """
-        from sklearn.metrics import accuracy_score, r2_score
-
-        check_arrow(y=y, sample_weight=sample_weight)
-        measure = accuracy_score if is_classifier(self) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def to_sklearn(self) -> BaseEstimator:
         """Return a fitted ``RandomForestClassifier`` or ``RandomForestRegressor`` of the same trees.

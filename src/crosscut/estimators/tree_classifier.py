@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
 from crosscut.forest.tree import predictions, probabilities
+from crosscut.training.checks import ChecksScores
 from crosscut.training.fit import Validated, fit_of
 from crosscut.training.guarantees import PredictsSets
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(PredictsSets, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+class TreeClassifier(PredictsSets, ChecksScores, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree classifier, cross-validated as part of ``fit``.
 
     ``fit`` grows the final tree and the trees of the folds together, for little more than the cost of one.

@@ -16,7 +16,7 @@ from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, grouped_by_weights, rule_sets
 from crosscut.rules.wording import TableWording, sql_case
 from crosscut.tasks import Tasks
-from crosscut.training.checks import read_table, table_tags
+from crosscut.training.checks import ChecksScores, read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.train import held_out_rows, with_scores
 from crosscut.training.training_set import TrainingSet
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleClassifier(ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
+class RuleClassifier(ChecksScores, ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
     """Rule set classifier, cross-validated as part of ``fit``.
 
     ``fit`` learns the final rule set and the rule sets of the folds together, in shared passes over the rows.

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,6 +23,8 @@ from crosscut.data.target import coded_classes
 from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
     from sklearn.utils import Tags
@@ -178,6 +181,30 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     if not math.isfinite(_core.spread_of(numbers, 0.0)[0]):
         _check_known(numbers)
     return numbers
+
+
+class ChecksScores:
+    """Mixin of estimators with a ``score`` like scikit-learn's, which validates Arrow data."""
+
+    predict: Callable[[TableLike], NDArray[Any]]
+
+    def score(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> float:
+        """Return the accuracy, or R², of the predictions for rows with these targets.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to predict.
+        y : array (rows,)
+            Their classes or numbers.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+        """
+        from sklearn.metrics import accuracy_score, r2_score
+
+        check_arrow(y=y, sample_weight=sample_weight)
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
 
 def read_weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] | None:
