@@ -76,7 +76,7 @@ class PredictsIntervals(HasCoverage):
             Coverage, between 0 and 1.
         method : {"cv+", "jackknife+", "minmax"}
             For rows drawn like the training rows, "cv+" covers at least 2 · level - 1 of the time (slightly
-            less with few rows per fold), in practice about ``level``. "jackknife+" is the same for
+            less with few rows per fold), in practice ``level`` or more. "jackknife+" is the same for
             ``cv=LeaveOneOut()``. "minmax" is wider and covers at least ``level``.
 
         Returns
