@@ -88,7 +88,7 @@ def test_a_workbook(tmp_path):
 
 def test_sheets_are_chosen_by_name(tmp_path):
     path = tmp_path / "t.xlsx"
-    workbook(path, {"one": [["a", "y"], *[[k, "pq"[k % 2]] for k in range(40)]], "other one": [HEAD, *CELLS]})
+    workbook(path, {"one": [["a", "y"], *[[k * 7 % 41, "pq"[k % 2]] for k in range(40)]], "other one": [HEAD, *CELLS]})
     check(read_file(path, table="other one"))
     result = CliRunner().invoke(program, ["cv", str(path), "-t", "y", "--sheet", "one"])
     assert result.exit_code == 0, result.output
@@ -149,8 +149,8 @@ def test_a_folder_is_read_without_its_notes(tmp_path):
     assert Source(tmp_path).n_rows == 2
 
 
-CSV = "a,y\n" + "".join(f"{k},{'pq'[k % 2]}\n" for k in range(40))
-RECORDS = [{"a": k, "y": "pq"[k % 2]} for k in range(40)]
+CSV = "a,y\n" + "".join(f"{k * 7 % 41},{'pq'[k % 2]}\n" for k in range(40))
+RECORDS = [{"a": k * 7 % 41, "y": "pq"[k % 2]} for k in range(40)]
 
 
 @pytest.mark.parametrize(
