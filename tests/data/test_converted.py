@@ -88,7 +88,10 @@ def test_a_workbook(tmp_path):
 
 def test_sheets_are_chosen_by_name(tmp_path):
     path = tmp_path / "t.xlsx"
-    workbook(path, {"one": [["a", "y"], *[[k * 7 % 41, "pq"[k % 2]] for k in range(40)]], "other one": [HEAD, *CELLS]})
+    workbook(
+        path,
+        {"one": [["a", "y"], *[[k * 7 % 41, "pq"[k % 2]] for k in range(40)]], "other one": [HEAD, *CELLS]},
+    )
     check(read_file(path, table="other one"))
     result = CliRunner().invoke(program, ["cv", str(path), "-t", "y", "--sheet", "one"])
     assert result.exit_code == 0, result.output
