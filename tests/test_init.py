@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +55,14 @@ def test_python_m_crosscut():
     command = [sys.executable, "-m", "crosscut", "--version"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert shown == f"crosscut {crosscut.__version__}\n"
+
+
+def test_a_tree_on_the_command_line_needs_little_of_scikit_learn():
+    churn = Path(__file__).parents[1] / "examples" / "churn.csv"
+    call = f"program(['cv', {str(churn)!r}, '-t', 'churned', '--folds', '3'], standalone_mode=False)"
+    code = f"import sys\nfrom crosscut.cli.program import program\n{call}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    slow = {"sklearn.tree", "sklearn.model_selection", "sklearn.metrics", "jinja2", "matplotlib"}
+    assert "sklearn.base" in loaded
+    assert not loaded & slow
