@@ -87,36 +87,33 @@ def pruning_table(
     ``y`` and ``weights`` cover all rows: class codes, or numbers if ``n_classes`` is 0.
     """
     losses_of = partial(Prunings.losses, held_out=held_out, y=y, weights=weights)
-    return table_from(losses_of, forest.packed, n_classes, objective or Objective())
+    return table_from(losses_of, Prunings(forest.packed, n_classes, objective or Objective()))
 
 
-def table_from(
-    losses_of: Callable[..., Losses],
-    packed: Packed,
-    n_classes: int,
-    objective: Objective,
-    *,
-    rpart: bool = False,
-) -> PruningTable:
-    """Return the pruning table of some trees.
+def table_from(losses_of: Callable[..., Losses], prunings: Prunings) -> PruningTable:
+    """Return the pruning table, and set the strengths of shrinkage of the prunings.
 
     ``losses_of(prunings, against=None)`` adds up the losses of all held-out rows like `Prunings.losses`.
     """
-    prunings = Prunings(packed, n_classes, objective, rpart=rpart)
     # a strength of shrinkage changes few decisions: choose it by the errors of the probabilities
     smooth: Loss = "brier" if prunings.loss == "error" else prunings.loss
-    first = prunings if objective.shrinkage is None else prunings.with_loss(smooth)
+    shrinks = prunings.objective.shrinkage is not None
+    first = prunings.with_loss(smooth) if shrinks else prunings
     losses = losses_of(first)
     prunings.choose_strengths(losses)
-    if objective.shrinkage is not None and (smooth != prunings.loss or first.repeated):
+    if shrinks and (smooth != prunings.loss or first.repeated):
         losses = losses_of(prunings)
     losses = prunings.at_strengths(losses)
     products = losses_of(prunings, against=lowest(losses.total))
     table = prunings.table(losses, prunings.at_strengths(products))
-    if rpart or table.by == "impurity":
+    if prunings.rpart or table.by == "impurity":
         return table
-    errors = Objective(objective.by)
-    return replace(table, rpart=partial(table_from, losses_of, packed, n_classes, errors, rpart=True))
+    return replace(table, rpart=partial(_rpart_table, losses_of, prunings))
+
+
+def _rpart_table(losses_of: Callable[..., Losses], prunings: Prunings) -> PruningTable:
+    errors = Objective(prunings.objective.by)
+    return table_from(losses_of, Prunings(prunings.packed, prunings.n_classes, errors, rpart=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +156,7 @@ class Prunings:
         *,
         rpart: bool = False,
     ) -> None:
-        self.packed, self.n_classes = packed, n_classes
+        self.packed, self.n_classes, self.objective = packed, n_classes, objective
         self.by: Measure = objective.by if n_classes else "error"
         of_numbers = objective.loss in {"squared", "absolute"}
         self.loss: Loss = objective.loss if n_classes or of_numbers else "squared"

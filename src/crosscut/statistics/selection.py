@@ -9,6 +9,7 @@ distribution; no tree is grown again.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from crosscut.statistics.validation import TreeValidation
     from crosscut.typing import Scoring
 
-MOST = 24  # prunings to choose from again
+MOST = 12  # prunings to choose from again
 REACH = 4.0  # standard errors of the difference within which a pruning may be chosen again
 DRAWS = 500
 # rows that a bootstrap sample lacks are 1 / e of all rows: their mean varies this much more, given the sample
@@ -110,7 +111,7 @@ class Selection:
 
     @cached_property
     def _prunings(self) -> Prunings:
-        prunings = self.before.prunings
+        prunings = copy(self.before.prunings)
         prunings.lane = (
             np.abs(prunings.strengths - self.table.shrinkage[:, None]).argmin(axis=1).astype(np.int32)
         )
@@ -163,11 +164,11 @@ class Selection:
         weight = weight / weight.sum()
         means = weight @ losses
         deviations = weight[:, None] * (losses - means)
+        if before.groups is None and before.times_held_out.max(initial=0) <= 1:
+            return means, deviations
         units = rows if before.groups is None else before.groups[rows]
         order = np.argsort(units, kind="stable")
         first = np.flatnonzero(np.diff(units[order], prepend=-1))
-        if len(first) == len(units):
-            return means, deviations
         return means, np.add.reduceat(deviations[order], first)
 
     def _choose(self, errors: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from crosscut.forest.forest import Forest
-from crosscut.forest.held_out_losses import Prunings, pruning_table
+from crosscut.forest.held_out_losses import Prunings, table_from
 from crosscut.forest.predict import HeldOut
 from crosscut.forest.pruning_table import Objective
 from crosscut.forest.shrinkage import shrunk
@@ -341,7 +341,7 @@ class TreeValidation(Validation):
         by_class: NDArray[np.float64] = self.forest.packed.class_weights[self.y]
         return by_class if self.weights is None else self.weights * by_class
 
-    @property
+    @cached_property
     def prunings(self) -> Prunings:
         """All prunings of the final tree."""
         n_classes = 0 if self.classes is None else len(self.classes)
@@ -397,15 +397,8 @@ class TreeValidation(Validation):
     @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table."""
-        n_classes = 0 if self.classes is None else len(self.classes)
-        table = pruning_table(
-            self.forest,
-            self.held_out,
-            self.y,
-            n_classes=n_classes,
-            weights=self.training_weights,
-            objective=self._additive,
-        )
+        losses_of = partial(Prunings.losses, held_out=self.held_out, y=self.y, weights=self.training_weights)
+        table = table_from(losses_of, self.prunings)
         return self._by_area(table) if self.objective.loss == "auc" else table
 
     def _by_area(self, table: PruningTable) -> PruningTable:

@@ -162,7 +162,7 @@ class StreamValidation(TreeValidation):
     @cached_property
     def pruning_table(self) -> PruningTable:
         """The cross-validated pruning table, computed by two more passes."""
-        return table_from(self._losses, self.forest.packed, self._trees["coding"].n_classes, self._additive)
+        return table_from(self._losses, self.prunings)
 
     def _losses(self, prunings: Prunings, against: int | None = None) -> Losses:
         one_pass = _PruningPass(name="pruning table", prunings=prunings, against=against, **self._trees)
