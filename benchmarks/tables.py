@@ -2,10 +2,11 @@
 
     python benchmarks/tables.py [FOLDER] [--write]
 
-Reads core.json, bench.json, threads.json, panel.json, ablation.json, small_calls.json, accuracy.json,
-coverage.json and reproduction.json from a folder (default: benchmarks/results) and prints Markdown tables.
-With --write it inserts them between the markers `<!-- table NAME -->` and `<!-- end -->` in README.md and the
-pages of docs, and writes the plots of the panel and of accuracy to docs/images.
+Reads core.json, bench.json, cliffs.json, threads.json, panel.json, ablation.json, small_calls.json,
+accuracy.json, coverage.json and reproduction.json from a folder (default: benchmarks/results) and prints
+Markdown tables. With --write it inserts them between the markers `<!-- table NAME -->` and `<!-- end -->` in
+README.md and the pages of docs, and writes the plots of the panel, of accuracy and of the cliffs to
+docs/images.
 """
 
 from __future__ import annotations
@@ -42,6 +43,21 @@ def core(record: dict) -> str:
         rows.append([row["row"], *(form.format(row[name]) for name in ("measured", "cpu"))])
     columns = ["ratio", "wall-clock time", "processor time"]
     return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/core.py`"
+
+
+def cliffs(record: dict) -> str:
+    """Return the growth of the cost along one axis after another."""
+    rows = []
+    for row in record["rows"]:
+        ends = " to ".join(f"{row['values'][k]:,}" for k in (0, -1))
+        slopes = [f"{row[name]:.2f}" for name in ("exponent", "exponent of scikit-learn")]
+        ratios = [f"{row['ratio'][k]:.2f}" for k in (0, -1)]
+        rows.append([row["axis"], ends, *slopes, *ratios, f"{row['memory']:.1f}"])
+    columns = [
+        *("axis", "from, to", "exponent", "of scikit-learn"),
+        *("ratio at the low end", "at the high end", "memory at the high end"),
+    ]
+    return lines(columns, rows) + f"\n\n{when(record)} `python benchmarks/cliffs.py`"
 
 
 def threads(record: dict) -> str:
@@ -254,6 +270,8 @@ def tables(folder: Path) -> dict[str, str]:
         by_name["core"] = core(record)
     if record := read("bench"):
         by_name |= {"bench": bench(record), "spread": spread(record), "computes": computes(record)}
+    if record := read("cliffs"):
+        by_name["cliffs"] = cliffs(record)
     if record := read("threads"):
         by_name["threads"] = threads(record)
     if record := read("ablation"):
@@ -305,6 +323,11 @@ def main() -> None:
 
         record = json.loads((options.folder / "accuracy.json").read_text(encoding="utf-8"))
         draw_accuracy(record["rows"], ROOT / "docs/images/accuracy.svg")
+    if "cliffs" in by_name:
+        from cliffs_picture import draw as draw_cliffs
+
+        record = json.loads((options.folder / "cliffs.json").read_text(encoding="utf-8"))
+        draw_cliffs(record["rows"], ROOT / "docs/images/cliffs.svg")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(groups)        /* nodes of groups of tasks (many/) */                                      \
   X(group_tasks)   /* tasks with held-out rows there */                                        \
   X(group_cuts)    /* cuts evaluated for one of these tasks */                                 \
+  X(new_grids)     /* nodes whose targets were put on a finer grid */                          \
   X(known_nodes)   /* nodes whose subtree another task had grown */                            \
   X(xlogs)         /* entries in the table of v·log2(v) */
 

@@ -43,6 +43,7 @@ struct Run {
   bool shares;                // tasks share the subtrees of nodes with the same rows (memo.hpp)
   bool shares_across_blocks;  // ... also between blocks
   bool few_valued;            // most columns are numeric with few values
+  bool own_grids;             // local tables put the targets on grids of their own
   bool all_bits;  // no local table needs lists: all columns have few values (row_bits.hpp)
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
@@ -66,6 +67,10 @@ struct Run {
       values += n_values;
       most = std::max(most, n_values);
     }
+    own_grids = !problem.n_classes && problem.product_rounded && !weighted &&
+                !off(Acceleration::own_grids) &&
+                std::none_of(problem.columns, problem.columns + problem.n_features,
+                             [](const Column& c) { return c.nominal; });
     few_valued = 2 * few > problem.n_features;
     // Measured: per row and column, lanes whose tasks differ take as long as a single task takes
     // for some 32 bits.

@@ -53,6 +53,8 @@ def _problem(name):
         return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), growth
     if name == "large weights":
         return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
+    if name == "wide regression":  # targets of 30 decades
+        return table, Target(np.exp(5 * score), 0), tasks, Growth("variance")
     if name.endswith("regression"):
         return table, Target(score, 0), tasks, Growth("variance")
     if name.endswith("many classes"):
@@ -120,6 +122,7 @@ GUARDS = {
         ("leave one out", "rows", 0, 10_500),
         ("leave one out", "group_cuts", 1, 4_000),
     ],
+    "own_grids": [("wide regression", "exact", 0, 65_000), ("wide regression", "new_grids", 100, 140)],
     "shared_subtrees": [
         ("leave one out entropy", "known_nodes", 760, 770),
         ("leave one out entropy", "rows", 0, 95_000),

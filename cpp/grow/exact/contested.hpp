@@ -92,7 +92,8 @@ template <class Rows> struct ExactSearch {
     add_exactly(w, bundle, k, row, branches);
     if (p.n_classes) left[p.classes[row]] += weight;
     else {
-      left[0] += times * p.product[row];
+      if constexpr (requires { rows.product(i); }) left[0] += times * rows.product(i);
+      else left[0] += times * p.product[row];
       left[1] += weight;
     }
   }

@@ -3,6 +3,9 @@
 // Compared with refining every bundle as a large one this makes small tables 6 times
 // (classification) and 20 times (regression) faster.
 #pragma once
+#include <cmath>
+
+#include "data/grid.hpp"
 #include "grow/bundle.hpp"
 #include "grow/simd/lists.hpp"
 #include "grow/simd/sorting.hpp"
@@ -42,6 +45,7 @@ struct LocalTable {
   const u32* info;  // [row] ScanRows::info for a single task
   const u16* tag;   // [row] class << 12 | last 12 bits of the row
   const double *weight, *product, *target;
+  bool own_grid;       // the products have a centre and a unit of their own
   const u8* times;     // [row][kLanes] or null
   const RowSet* keys;  // [row]; null if subtrees are not shared
 };
@@ -56,6 +60,7 @@ struct SingleRows {
   CC_INLINE u32 mask(u32) const { return 1; }
   CC_INLINE u32 rank(int f, u32 i) const { return table.columns[f].rank[at(i)]; }
   CC_INLINE std::size_t row(u32 i) const { return table.ids[at(i)]; }
+  double product(u32 i) const { return table.product[at(i)]; }
   u32 value_rank(int f, u32 r) const { return table.columns[f].global[r]; }
   u32 missing_rank(int f) const { return table.columns[f].missing_rank; }
   u32 n_ranks(int f) const { return table.columns[f].n_ranks; }
@@ -151,6 +156,20 @@ inline void copy_columns(Worker& w, LocalTable& table) {
   }
 }
 
+// Targets on a grid of their own: a centre and a unit for these rows, so that targets of a wide
+// range are not all below the unit of the table. Null if the range is not finite.
+inline const double* on_own_grid(Worker& w, const double* target, u32 n) {
+  double sum = 0;
+  for (u32 i = 0; i < n; i++) sum += target[i] / n;
+  double most = 0;
+  for (u32 i = 0; i < n; i++) most = std::max(most, std::fabs(target[i] - sum));
+  if (!(most > 0 && most < std::numeric_limits<double>::infinity())) return nullptr;
+  const int bits = 51 - (32 - __builtin_clz(n));  // sums of n integers are exact
+  double* product = w.scratch.take<double>(n);
+  put_on_grid(target, n, sum, bits - std::ilogb(most), product);
+  return product;
+}
+
 inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* masks) {
   const Problem& p = w.run.p;
   const auto F = static_cast<std::size_t>(p.n_features);
@@ -173,6 +192,11 @@ inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* 
   table.weight = w.gathered(p.weight, n, row);
   table.product = w.gathered(p.product, n, row);
   table.target = w.gathered(p.target, n, row);
+  table.own_grid = false;
+  if (const double* own = w.run.own_grids ? on_own_grid(w, table.target, n) : nullptr) {
+    table.product = own;
+    table.own_grid = true;
+  }
   table.times = times_of_lanes(w, n, row);
   if (w.run.shares && !off(Acceleration::shared_subtrees)) {
     RowSet* keys = w.scratch.take<RowSet>(n);

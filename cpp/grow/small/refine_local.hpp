@@ -6,6 +6,13 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+// A node with a range of fewer units has a new grid if the present one leaves its test open.
+constexpr double kNarrow = 0x1p26;
+
+template <class After>
+void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks,
+                     After after);
+
 template <class Code> class SingleTask {
   Worker& w;
   const LocalTable& table;
@@ -53,6 +60,7 @@ template <class Code> class SingleTask {
       end_list(list + x.n);
       keep_column(x, f, list, x.n);
     }
+    if (table.own_grid) use_own_grid(k);
     Branch<Code> all{x.n, nullptr, {}};
     if constexpr (Code::kEachRow) all.rows = {x.code.rows, like.all};
     if constexpr (Code::kSums) start_sums_by_value(x, k);
@@ -74,6 +82,43 @@ template <class Code> class SingleTask {
     for (u32 i = 0, at = 0; i < table.n; i++)
       if ((table.masks[i] >> k & 1) == trains) entries[at++] = i;
     return entries;
+  }
+  // The statistics of the root on the grid of the local table.
+  void use_own_grid(int k) {
+    double* stats = bundle.node[0]->stats = w.keep<double>(2);
+    stats[0] = stats[1] = 0;
+    for (u32 i = 0; i < table.n; i++)
+      if (table.masks[i] >> k & 1) {
+        stats[0] += table.product[i];
+        stats[1] += 1;
+      }
+  }
+  // Does the grid distinguish the targets of a node so badly that a new one pays?
+  bool is_narrow(const SingleNode<Code>& x) const {
+    if (!table.own_grid || x.n == table.n) return false;
+    const u32* list = x.any_list();
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (u32 i = 0; i < x.n; i++) {
+      low = std::min(low, table.product[list[i] & kRowMask]);
+      high = std::max(high, table.product[list[i] & kRowMask]);
+    }
+    return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
+  }
+  // Refines a node in a local table of its own rows.
+  void refine_on_new_grid(const SingleNode<Code>& x) {
+    const auto mark = w.scratch.mark();
+    u32* ids = w.scratch.take<u32>(x.n);
+    u16* masks = w.scratch.take<u16>(x.n);
+    for (u32 i = 0; i < x.n; i++) {
+      ids[i] = table.ids[x.any_list()[i] & kRowMask];
+      masks[i] = 1;
+    }
+    Bundle own = bundle;
+    own.node[0] = x.node;
+    own.depth = x.node->depth;
+    w.level(own.depth).new_grids++;
+    refine_as_local(w, own, x.n, ids, masks, [](u32 lanes) { return lanes; });
+    w.scratch.release(mark);
   }
   void start_sums_by_value(SingleNode<Code>& x, int k) {
     const u32 others = table.n - x.n;
@@ -139,6 +184,10 @@ template <class Code> class SingleTask {
       if (x.code.sparse(x.n) && !has_few_rows(x)) x = recoded(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
+      if (has_few_rows(x) && is_narrow(x)) {
+        refine_on_new_grid(x);
+        break;
+      }
       if (has_few_rows(x)) {
         if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
         else FewRows<false>(w, table, bundle, limits, shared).finish(x);
@@ -170,6 +219,10 @@ template <class Code> class SingleTask {
     const SingleRows node_rows{x.n, x.any_list(), table};
     Best best(w, bundle);
     search_single(w, table, bundle, x, rows, best);
+    if (best.rivals && best.rivals[0].contested && is_narrow(x)) {
+      refine_on_new_grid(x);
+      return false;
+    }
     decide_contested(w, bundle, node_rows, best);
     const int f = best.feature[0];
     if (f < 0) {

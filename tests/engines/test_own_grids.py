@@ -1,0 +1,37 @@
+"""Targets of a wide range: local tables put them on grids of their own, and the trees are the reference's."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosscut.data.table import Table
+from crosscut.data.target import Target
+from crosscut.engines.memory import grow
+from crosscut.reference.engine import grow as grow_reference
+from crosscut.tasks import Tasks
+from crosscut.tasks.growth import Growth, Limits
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(20, 150),
+    decades=st.sampled_from([0, 9, 18, 71]),
+    outlier=st.sampled_from([None, None, 1e12, -1e60]),
+    leaf=st.integers(1, 4),
+)
+def test_targets_of_any_range(seed, n, decades, outlier, leaf):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round(rng.integers(0, 3)).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.exp(rng.normal(size=n) * decades / 3) * np.where(
+        decades, rng.choice([-1, 1], n), rng.normal(size=n)
+    )
+    if outlier is not None:
+        y[rng.integers(n)] = outlier
+    table, target = Table.from_data(X), Target(y, 0)
+    tasks = Tasks.from_cv(3, n_rows=n, limits=Limits(min_samples_leaf=leaf))
+    growth = Growth("variance")
+    forest = grow(table, target, tasks, growth, n_jobs=1)
+    for tree, expected in zip(forest, grow_reference(table, target, tasks, growth), strict=True):
+        assert tree.difference(expected) is None
