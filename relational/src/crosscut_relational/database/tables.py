@@ -158,14 +158,10 @@ def _coded(values: Any) -> tuple[list[Any], NDArray[np.int32]]:
     rows = list(values)
     numbers: dict[Any, int] = {}
     try:
-        codes = [numbers.setdefault((type(each), each), len(numbers)) for each in rows]
+        places = [numbers.setdefault((type(each), each), len(numbers)) for each in rows]
     except TypeError:  # values that are not hashable are nested
         return rows, np.arange(len(rows), dtype=np.int32)
-    return [each for _, each in numbers], np.array(codes, np.int32)
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, CrosscutWarning, stacklevel=6)
+    return [each for _, each in numbers], np.array(places, np.int32)
 
 
 def _values(name: str, original: list[Any], codes: NDArray[np.int32], *, categorical: bool) -> _Values:
