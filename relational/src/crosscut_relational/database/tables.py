@@ -164,6 +164,10 @@ def _coded(values: Any) -> tuple[list[Any], NDArray[np.int32]]:
     return [each for _, each in numbers], np.array(places, np.int32)
 
 
+def _warn(text: str) -> None:
+    warnings.warn(text, CrosscutWarning, stacklevel=6)
+
+
 def _values(name: str, original: list[Any], codes: NDArray[np.int32], *, categorical: bool) -> _Values:
     kinds = {*map(type, original)}
     if kinds <= {int} or kinds <= {str}:  # constants as they are, such as a million keys
