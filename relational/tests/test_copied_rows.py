@@ -36,7 +36,7 @@ def check_relational(seed):
     folds = rng.permutation(np.arange(n) % 3)
     kinds = [RelationalTreeRegressor] if numbers else [RelationalTreeClassifier, RelationalRuleClassifier]
     kind = kinds[rng.integers(len(kinds))]
-    bias = Bias.from_schema(database(things, parts))
+    bias = Bias.from_schema(database(things, parts), pruning="c45")
     model = kind(bias, cv=folds).fit(database(things, parts))
     for fold in range(3):
         own = things[folds != fold]

@@ -172,6 +172,10 @@ def test_weights_are_copies_of_examples(shop):
     model = RelationalTreeClassifier(cv=folds).fit(shop, sample_weight=weights)
     copied = RelationalTreeClassifier(cv=folds[copies]).fit(shop[copies])
     assert trees(model) == trees(copied)
+    bias = Bias.from_schema(shop, pruning="c45")  # a choice by the folds takes copies for further examples
+    model = RelationalTreeClassifier(bias, cv=folds).fit(shop, sample_weight=weights)
+    copied = RelationalTreeClassifier(bias, cv=folds[copies]).fit(shop[copies])
+    assert trees(model) == trees(copied)
     assert model.cv_score_ == pytest.approx(copied.cv_score_)
     assert len(model.cv_predictions_) == len(shop)
     with pytest.raises(ValueError, match=r"sample_weight contains 0\.5; trees need"):

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from crosscut.forest.pruning_table import PruningTable
+    from crosscut.forest.shrinkage import Shrinkage
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.bias import Bias
     from crosscut_relational.language.rule import Goal
-    from crosscut_relational.language.settings import Heuristic
+    from crosscut_relational.language.settings import Heuristic, Pruning
     from crosscut_relational.queries.growth import RelationalForest, Sharing
     from crosscut_relational.queries.sql import Dialect
     from crosscut_relational.queries.tree import RelationalTree
@@ -42,6 +44,8 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
     heuristic: Heuristic | None = None
     minimal_cases: int | None = None
     max_depth: int | None = None
+    prune: Pruning | None = None
+    shrinkage: Shrinkage = None
     step_limit: int = STEP_LIMIT
     sharing: Sharing = "parallel"
     n_jobs: int | None = None
@@ -80,6 +84,8 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
             heuristic=self.heuristic,
             minimal_cases=self.minimal_cases,
             max_depth=self.max_depth,
+            pruning=self.prune,
+            shrinkage=self.shrinkage,
         )
         grown, leaf = data.grow(self.sharing, self.step_limit, self.n_jobs)
         data.warn_of_limit(grown.limit_hits, self.step_limit)
@@ -92,11 +98,16 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
                 leaf=leaf,
                 y=data.y,
                 classes=data.classes,
-                m=grown.settings.m_estimate or 0.0,
+                settings=grown.settings,
             )
             validation.weights = None if data.weights is None else data.weights.astype(np.float64)
             validation.groups = data.tasks.groups
-        self.fit_: Fit = data.fit(self, grown.pruned, grown, validation)
+        table = None
+        if validation is not None and grown.settings.chooses:
+            table = validation.pruning_table
+            validation = validation.chosen(table)
+            grown.pruned = tuple(validation.trees)
+        self.fit_: Fit = data.fit(self, grown.pruned, grown, validation, table)
         return self
 
     @property
@@ -116,6 +127,11 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         """The pruned trees of the folds; tree ``i`` was grown without fold ``i``."""
         fit_of(self).validated("cv_trees_")
         return fit_of(self).folds
+
+    @property
+    def pruning_table_(self) -> PruningTable:
+        """Every pruning of the final tree, with its cross-validated error."""
+        return fit_of(self).pruning_table
 
     def goals(self) -> tuple[Goal, ...]:
         """Return all literals of the final tree."""
@@ -202,6 +218,12 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
         whose training set is not all examples except a fold (``TimeSeriesSplit``) are grown one by one.
     heuristic, minimal_cases, max_depth : optional
         Override the settings of the bias; see `Settings`. A grid search can vary them.
+    prune : "best", "1se", "c45", "safe", "m5" or "none", optional
+        Override ``Settings.pruning``. "best" and "1se" choose the size of the tree by the held-out examples,
+        as in :class:`crosscut.TreeClassifier`.
+    shrinkage : "auto" or float, optional
+        Override ``Settings.shrinkage``: how strongly predictions of trees that are pruned by "best" or "1se"
+        move towards those of the nodes above. 0 is not at all.
     step_limit : int
         Maximum number of facts examined per query and example; see `StepLimitWarning`.
     sharing : "parallel", "paper", "serial" or "uncached"

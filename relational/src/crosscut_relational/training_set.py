@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from crosscut.forest.pruning_table import PruningTable
     from crosscut.statistics.validation import Validation
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.language import Language
@@ -94,6 +95,12 @@ class RelationalSet:
         if changes or bias.settings.regression != regression:
             bias = bias.with_settings(regression=regression, **changes)
         folds, tasks = _tasks(cv, database, groups, random_state)
+        if tasks.n_tasks == 1 and bias.settings.chooses:
+            if settings.get("pruning") is not None:
+                raise ValueError(
+                    f"prune={bias.settings.pruning!r} chooses by cross-validation; set cv, for example cv=10"
+                )
+            bias = bias.with_settings(pruning="none" if regression else "c45")
         tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
         modes: list[Mode] = []
         used = None
@@ -161,17 +168,26 @@ class RelationalSet:
         """The classes; None for regression."""
         return np.array(self.database.classes, dtype=object) if self.database.classes else None
 
-    def fit(self, model: Any, forest: Any, grown: Any, validation: Validation | None) -> Fit:
+    def fit(
+        self,
+        model: Any,
+        forest: Any,
+        grown: Any,
+        validation: Validation | None,
+        chosen_by: PruningTable | None = None,
+    ) -> Fit:
         """Return the result of training."""
         return Fit(
             learner=type(model).__name__,
-            settings=model.get_params(deep=False),
+            settings=model.get_params(deep=False)
+            | ({"prune": self.language.settings.pruning} if chosen_by is not None else {}),
             schema=self.signature,
             classes=self.classes,
             target=self.signature.predicted,
             forest=forest,
             grown=grown,
             validation=validation,
+            chosen_by=chosen_by,
         )
 
     def warn_of_limit(self, hits: Sequence[tuple[str, int]], step_limit: int) -> None:

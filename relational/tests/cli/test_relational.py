@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.calls import call, refused
+from pyarrow import csv
 
 from crosscut import load_model, save_model
 from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE, UNWRITABLE
@@ -313,3 +314,14 @@ def test_predict_reports_once_how_tables_are_read(tmp_path, recwarn):
     result = call("predict", tmp_path / "m", path)
     assert result.stderr.count("numbers among text are text") == 1
     assert not recwarn.list
+
+
+def test_the_size_of_the_tree_is_chosen_by_the_folds(tmp_path):
+    for name, table in datasets.shop(300, noise=0.3).items():
+        csv.write_csv(table, tmp_path / f"{name}.csv")
+    tests = {}
+    for prune in ("none", "1se"):
+        result = call("relational", tmp_path, "--target", "customer.churned", "--prune", prune, "--json")
+        assert result.exit_code == 0, result.output
+        tests[prune] = json.dumps(json.loads(result.stdout)["tree"]).count('"query"')
+    assert tests["1se"] < tests["none"]

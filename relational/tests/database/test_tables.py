@@ -289,3 +289,25 @@ def test_tables_without_a_link_are_named():
         Database.from_tables(tables, target="loan.y")
     with pytest.warns(UserWarning, match=r"no test uses them: log\. .* with links$"):
         Database.from_tables(tables, target="loan.y", links={"loan.town": "city.id"})
+
+
+def test_frames_of_any_kind_give_the_same_database():
+
+    columns = {
+        "id": [1, 2, 3, 4],
+        "boss": [None, 1, 1, 3],
+        "size": [0.5, None, float("nan"), 2.0],
+        "kind": ["u", None, "v", "u"],
+        "ok": [True, False, None, True],
+        "day": [dt.date(2024, 1, 1), None, dt.date(2024, 1, 1), dt.date(2023, 5, 1)],
+        "y": ["p", "q", "p", "q"],
+    }
+    links = {"t.boss": "t.id"}
+    frames = [columns, pa.table(columns), pl.DataFrame(columns), pd.DataFrame(columns)]
+    facts = []
+    for frame in frames:
+        database = Database.from_tables({"t": frame}, target="t.y", links=links)
+        terms, rows = database.constants.terms, database.relations["t", 6].columns.T
+        facts.append([[str(terms[each]) for each in row] for row in rows.tolist()])
+    assert facts[0] == facts[1] == facts[2] == facts[3]
+    assert facts[0][3] == ["4", "3", "2", "u", "true", "19478"]

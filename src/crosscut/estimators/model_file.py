@@ -10,19 +10,20 @@ import numpy as np
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.estimators.tree_regressor import TreeRegressor
 from crosscut.forest.forest import Forest, Packed
-from crosscut.forest.pruning_table import COLUMNS, PruningTable
 from crosscut.forest.tree import SHARED
-from crosscut.statistics.selection import Correction
 from crosscut.statistics.validation import TreeValidation
 from crosscut.training.fit import Fit
 from crosscut.training.parameters import check_parameters, cost_matrix, objective_of
 from crosscut.training.stored import (
     check_types,
+    choice_arrays,
     described,
     need,
+    read_corrections,
     read_described,
     read_groups,
     read_held_out,
+    read_pruning_table,
     read_weights,
     spans,
 )
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.data.schema import Schema
-    from crosscut.forest.pruning_table import Objective
     from crosscut.training.fit import Fitted
     from crosscut.typing import CrossValidation
 
@@ -187,13 +187,7 @@ def written(model: Fitted | Fit, fit: Fit) -> tuple[dict[str, Any], dict[str, ND
         arrays["groups"] = cv.groups
     if cv.chosen_scores is not None:
         arrays["scores"] = cv.chosen_scores
-    if cv.correction is not None and cv.error_correction is not None:
-        corrections = [cv.correction, cv.error_correction, cv.scoring_correction]
-        arrays["corrections"] = np.array([each for each in corrections if each is not None])
-    table = fit.chosen_by
-    if table is not None:
-        arrays |= {f"pruning_{name}": getattr(table, name) for name in COLUMNS}
-    return header, arrays
+    return header, arrays | choice_arrays(fit)
 
 
 def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassifier | TreeRegressor:
@@ -227,7 +221,7 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
         grown=Forest(packed) if pruned else forest,
         validation=_validation(arrays, forest, classes, model),
         alpha=float(header["ccp_alpha"]),
-        chosen_by=_pruning_table(arrays, objective_of(model), classifies=classifies),
+        chosen_by=read_pruning_table(arrays, objective_of(model), classifies=classifies),
         n_missing=_counts(header["columns"].get("missing"), len(schema)),
     )
     return model
@@ -265,31 +259,5 @@ def _validation(
         forest, held_out, y, classes, weights, chosen_scores=scores, objective=objective_of(model)
     )
     validation.groups, validation.scoring = read_groups(arrays, len(y)), model.scoring
-    if "corrections" in arrays:
-        corrections = arrays["corrections"]
-        valid = corrections.shape in {(2, 4), (3, 4)} and corrections.dtype == np.float64
-        need(valid and np.isfinite(corrections).all(), "the correction of the score is wrong")
-        validation.correction, validation.error_correction, *of_scoring = (
-            Correction(*row) for row in corrections.tolist()
-        )
-        validation.scoring_correction = of_scoring[0] if of_scoring else None
+    read_corrections(arrays, validation)
     return validation
-
-
-def _pruning_table(
-    arrays: dict[str, NDArray[Any]], objective: Objective, *, classifies: bool
-) -> PruningTable | None:
-    if "pruning_alpha" not in arrays:
-        return None
-    length = len(arrays["pruning_alpha"])
-    # earlier versions do not store these
-    earlier = {"paired_error": np.full(length, np.nan), "shrinkage": np.zeros(length)}
-    columns = {name: arrays.get(f"pruning_{name}", earlier.get(name)) for name in COLUMNS}
-    valid = all(column is not None and column.shape == (length,) for column in columns.values())
-    need(length and valid, "the pruning table is wrong")
-    table: dict[str, Any] = columns
-    may_lack = {"paired_error", "train_error"}
-    finite = all(np.all(np.isfinite(table[name])) for name in COLUMNS if name not in may_lack)
-    need(finite and not any(np.any(np.isinf(table[name])) for name in may_lack), "the pruning table is wrong")
-    by = objective.by if classifies else "error"
-    return PruningTable(**table, by=by, loss=objective.loss)

@@ -105,6 +105,11 @@ class Selection:
         return np.union1d(rows, [least, table.choose(self.rule)])
 
     @property
+    def n_leaves(self) -> int:
+        """Number of leaves of the chosen tree."""
+        return int(self.table.n_leaves[self.table.choose(self.rule)])
+
+    @property
     def _here(self) -> int:
         """The position of the chosen pruning."""
         return int(np.searchsorted(self.rows, self.table.choose(self.rule)))

@@ -182,7 +182,14 @@ class Validation:
     @cached_property
     def correction(self) -> Correction | None:
         """Correction of the mean loss for a choice of the pruning by these rows, if there was one."""
-        return None
+        if self.selection is None:
+            return None
+        correction = self.selection.correction()
+        if self.classes is not None:
+            return correction
+        # squared errors also vary because the means of leaves do, in the final tree and in the folds' trees
+        leaves, n = self.selection.n_leaves, len(self.y)
+        return correction._replace(variance=correction.variance + 4 * leaves * (correction.loss / n) ** 2)
 
     @cached_property
     def scoring_correction(self) -> Correction | None:
@@ -417,18 +424,6 @@ class TreeValidation(Validation):
         return replace(
             table, train_error=unknown, cv_error=error, standard_error=spread, paired_error=paired, loss="auc"
         )
-
-    @cached_property
-    def correction(self) -> Correction | None:
-        """Correction of the mean loss for a choice of the pruning by these rows, if there was one."""
-        if self.selection is None:
-            return None
-        correction = self.selection.correction()
-        if self.classes is not None:
-            return correction
-        # squared errors also vary because the means of leaves do, in the final tree and in the folds' trees
-        leaves, n = self.forest[0].n_leaves, len(self.y)
-        return correction._replace(variance=correction.variance + 4 * leaves * (correction.loss / n) ** 2)
 
     @property
     def _loss(self) -> NDArray[np.float64] | None:

@@ -10,6 +10,8 @@ import numpy as np
 import crosscut
 from crosscut.data.schema import Schema
 from crosscut.forest.predict import HeldOut
+from crosscut.forest.pruning_table import COLUMNS, PruningTable
+from crosscut.statistics.selection import Correction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
+    from crosscut.forest.pruning_table import Objective
+    from crosscut.statistics.validation import Validation
     from crosscut.training.fit import Fit
 
 _KINDS = ("numeric", "boolean", "date", "nominal")
@@ -173,3 +177,48 @@ def read_held_out(
         inside = np.all((reached >= 0) & (reached < len(leaves)))
         need(inside and leaves[reached].all(), "a held-out row is not in a leaf")
     return HeldOut(rows, start, leaf), y
+
+
+def choice_arrays(fit: Fit) -> dict[str, NDArray[Any]]:
+    """Return the pruning table from which trees were chosen, and the corrections of scores for the choice."""
+    arrays: dict[str, NDArray[Any]] = {}
+    cv = fit.validation
+    if cv is not None and cv.correction is not None and cv.error_correction is not None:
+        corrections = [cv.correction, cv.error_correction, cv.scoring_correction]
+        arrays["corrections"] = np.array([each for each in corrections if each is not None])
+    if fit.chosen_by is not None:
+        arrays |= {f"pruning_{name}": getattr(fit.chosen_by, name) for name in COLUMNS}
+    return arrays
+
+
+def read_corrections(arrays: Mapping[str, NDArray[Any]], validation: Validation) -> None:
+    """Set the corrections of a file's scores."""
+    if "corrections" not in arrays:
+        return
+    corrections = arrays["corrections"]
+    valid = corrections.shape in {(2, 4), (3, 4)} and corrections.dtype == np.float64
+    need(valid and np.isfinite(corrections).all(), "the correction of the score is wrong")
+    validation.correction, validation.error_correction, *of_scoring = (
+        Correction(*row) for row in corrections.tolist()
+    )
+    validation.scoring_correction = of_scoring[0] if of_scoring else None
+
+
+def read_pruning_table(
+    arrays: Mapping[str, NDArray[Any]], objective: Objective, *, classifies: bool
+) -> PruningTable | None:
+    """Return the pruning table of a file, if it has one."""
+    if "pruning_alpha" not in arrays:
+        return None
+    length = len(arrays["pruning_alpha"])
+    # earlier versions do not store these
+    earlier = {"paired_error": np.full(length, np.nan), "shrinkage": np.zeros(length)}
+    columns = {name: arrays.get(f"pruning_{name}", earlier.get(name)) for name in COLUMNS}
+    valid = all(column is not None and column.shape == (length,) for column in columns.values())
+    need(length and valid, "the pruning table is wrong")
+    table: dict[str, Any] = columns
+    may_lack = {"paired_error", "train_error"}
+    finite = all(np.all(np.isfinite(table[name])) for name in COLUMNS if name not in may_lack)
+    need(finite and not any(np.any(np.isinf(table[name])) for name in may_lack), "the pruning table is wrong")
+    by = objective.by if classifies else "error"
+    return PruningTable(**table, by=by, loss=objective.loss)

@@ -79,6 +79,11 @@ if TYPE_CHECKING:
 @click.option("--heuristic", type=click.Choice(["gain", "gainratio", "gini"]), help="Split criterion.")
 @click.option("--minimal-cases", type=click.IntRange(min=1), help="Minimum number of examples per branch.")
 @click.option("--max-depth", type=click.IntRange(min=0), help="Maximum number of tests on a path.")
+@click.option(
+    "--prune",
+    type=click.Choice(["none", "best", "1se", "c45"]),
+    help="Prune to the lowest cross-validated error, by one standard error, or by C4.5's estimate.",
+)
 @options.jobs
 @click.option("--rules", is_flag=True, help="Learn rules instead of a tree; the next options apply to rules.")
 @options.covering("ripper")
@@ -138,7 +143,10 @@ def relational(
             links=link,
             roles={name: arguments.pop(name) for name in ("groups", "folds_column", "time", "weights")},
             schema={name: arguments.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
-            settings={name: arguments.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
+            settings={
+                "pruning": arguments.pop("prune"),
+                **{name: arguments.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
+            },
         )
         read = time.perf_counter()
         if sql is not None and not (database.columns and not arguments["unordered"]):

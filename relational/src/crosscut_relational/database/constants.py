@@ -50,8 +50,11 @@ class Constants:
 
     def intern_all(self, terms: Iterable[Constant]) -> NDArray[np.int32]:
         """Return the ids of constants, adding those that are new."""
-        intern = self.intern
-        return np.fromiter((intern(term) for term in terms), np.int32)
+        listed, known = list(terms), self._ids
+        new = [term for term in dict.fromkeys(listed) if term not in known]
+        known.update(zip(new, range(len(self.terms), len(self.terms) + len(new)), strict=True))
+        self.terms += new
+        return np.fromiter(map(known.__getitem__, listed), np.int32, len(listed))
 
     def id(self, term: Constant) -> int | None:
         """Return the constant's id, or None if the database does not contain it."""
@@ -62,7 +65,9 @@ class Constants:
         """Value of every constant; NaN for constants that are not numbers, so comparisons fail."""
         known, wanted = len(self._numbers), len(self.terms)
         if known < wanted:
-            new = [_value(term) for term in self.terms[known:]]
+            terms = self.terms[known:]
+            plain = {*map(type, terms)} <= {int, float}
+            new = terms if plain else [_value(term) for term in terms]
             self._numbers = np.concatenate([self._numbers, np.array(new, np.float64)])
         return self._numbers
 

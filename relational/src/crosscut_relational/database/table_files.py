@@ -106,13 +106,13 @@ class StoredTables:
 def _with_key(table: pa.Table, columns: tuple[str, ...]) -> pa.Table:
     """Return a table with a composite key as one column; it is null where a part is null."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     name = KEY_OF_SEVERAL.join(columns)
     if name in table.column_names:
         return table
-    rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
-    values = [None if None in row else KEY_OF_SEVERAL.join(map(str, row)) for row in rows]
-    return table.append_column(name, pa.array(values, pa.string()))
+    parts = [table[column].cast(pa.string()) for column in columns]
+    return table.append_column(name, pc.binary_join_element_wise(*parts, KEY_OF_SEVERAL))
 
 
 def read_folder(path: str | os.PathLike[str]) -> StoredTables:

@@ -39,22 +39,30 @@ class SchemaError(ValueError):
 
 @dataclass
 class _Values:
-    """One column as Python values, None where missing."""
+    """One column as codes, so that only its distinct values are Python objects."""
 
-    values: list[Any]
+    distinct: list[Any]
+    codes: NDArray[np.int32]  # places in `distinct`, -1 where missing
     kind: Literal["numeric", "date", "nominal"]
     refers_to: (
         tuple[str, str] | tuple[()]
     ) = ()  # of a link: the column it names a row by, if not the key, and its table
 
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of the rows, None where missing."""
+        return [*map([*self.distinct, None].__getitem__, self.codes.tolist())]
+
     @property
     def is_distinct(self) -> bool:
-        present = [value for value in self.values if value is not None]
-        return len({*present}) == len(present)
+        return int(np.count_nonzero(self.codes >= 0)) == len(self.distinct)
 
     @property
     def is_unique(self) -> bool:
-        return None not in self.values and self.is_distinct
+        return len(self.codes) == len(self.distinct)
 
 
 _Tables = dict[str, dict[str, _Values]]
@@ -104,8 +112,8 @@ def _split(text: str, argument: str, tables: _Tables) -> tuple[str, str]:
 
 def _columns(table: str, frame: Any) -> dict[str, _Values]:
     if isinstance(frame, dict):
-        listed = {str(name): list(values) for name, values in frame.items()}
-        if len({len(values) for values in listed.values()}) > 1:
+        listed = {str(name): _coded(values) for name, values in frame.items()}
+        if len({len(codes) for _, codes in listed.values()}) > 1:
             raise SchemaError(f"columns {', '.join(listed)} of one table have different lengths")
         categorical: set[str] = set()
     else:
@@ -113,35 +121,75 @@ def _columns(table: str, frame: Any) -> dict[str, _Values]:
 
         native = nw.from_native(frame, eager_only=True)
         categorical = {name for name, kind in native.schema.items() if kind in {nw.Categorical, nw.Enum}}
-        listed = {name: native[name].to_list() for name in native.columns}
+        listed = {name: _coded_series(native[name]) for name in native.columns}
     unsupported = [
-        name for name, values in listed.items() if any(isinstance(each, _UNSUPPORTED) for each in values)
+        name
+        for name, (distinct, _) in listed.items()
+        if any(issubclass(each, _UNSUPPORTED) for each in {*map(type, distinct)})
     ]
     if unsupported:
         _warn(f"{table}: {', '.join(unsupported)} left out, because the values are binary or nested")
     return {
-        name: _values(f"{table}.{name}", values, categorical=name in categorical)
-        for name, values in listed.items()
+        name: _values(f"{table}.{name}", *coded, categorical=name in categorical)
+        for name, coded in listed.items()
         if name not in unsupported
     }
+
+
+def _coded_series(series: Any) -> tuple[list[Any], NDArray[np.int32]]:
+    """Return the distinct values of a column, and the place of each row's value among them, -1 if null."""
+    import pyarrow as pa
+
+    try:
+        column = series.to_arrow()
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        codes = coded.indices.cast(pa.int32()).fill_null(-1).to_numpy()
+        return coded.dictionary.to_pylist(), codes
+    except (pa.ArrowException, TypeError):  # objects of different types, or nested ones
+        return _coded(series.to_list())
+
+
+def _coded(values: Any) -> tuple[list[Any], NDArray[np.int32]]:
+    """Return the distinct values of a sequence like `_coded_series`; 1, 1.0 and True are different."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct.tolist(), codes.astype(np.int32)
+    rows = list(values)
+    numbers: dict[Any, int] = {}
+    try:
+        places = [numbers.setdefault((type(each), each), len(numbers)) for each in rows]
+    except TypeError:  # values that are not hashable are nested
+        return rows, np.arange(len(rows), dtype=np.int32)
+    return [each for _, each in numbers], np.array(places, np.int32)
 
 
 def _warn(text: str) -> None:
     warnings.warn(text, CrosscutWarning, stacklevel=6)
 
 
-def _values(name: str, values: list[Any], *, categorical: bool) -> _Values:
-    plain = [_plain(value) for value in values]
-    numbers = [isinstance(value, (int, float)) for value in plain if value is not None]
+def _values(name: str, original: list[Any], codes: NDArray[np.int32], *, categorical: bool) -> _Values:
+    kinds = {*map(type, original)}
+    if kinds <= {int} or kinds <= {str}:  # constants as they are, such as a million keys
+        distinct, known = original, original
+    else:
+        plain = [_plain(value) for value in original]
+        known = [value for value, each in zip(original, plain, strict=True) if each is not None]
+        places: dict[Any, int] = {}  # different values may be equal as constants, such as 1 and 1.0
+        place = [-1 if each is None else places.setdefault(each, len(places)) for each in plain]
+        codes = np.array([*place, -1], np.int32)[codes]
+        distinct = list(places)
+    numbers = [issubclass(kind, (int, float)) for kind in {*map(type, distinct)}]
     if categorical or not numbers or not all(numbers):
         if any(numbers) and not categorical:
             _warn(f"{name} mixes numbers and other values; all are treated as names")
-        return _Values(plain, "nominal")
-    known = [original for original, value in zip(values, plain, strict=True) if value is not None]
+        return _Values(distinct, codes, "nominal")
+    if kinds <= {int}:
+        return _Values(distinct, codes, "numeric")
     dates = [isinstance(value, (dt.date, np.datetime64)) for value in known]
     if any(dates) and not all(dates):
         _warn(f"{name} mixes numbers and dates; dates become days since 1970-01-01")
-    return _Values(plain, "date" if all(dates) else "numeric")
+    return _Values(distinct, codes, "date" if all(dates) else "numeric")
 
 
 def _plain(value: Any) -> Any:
@@ -201,16 +249,16 @@ def _is_shared_key(table: str, column: str, tables: _Tables) -> bool:
     if not column.lower().endswith(("id", "key", "code")) or not tables[table][column].is_unique:
         return False
     others = [content[column] for name, content in tables.items() if name != table and column in content]
-    values = set(tables[table][column].values)
-    return any(each.values and not each.is_distinct for each in others) and all(
+    values = set(tables[table][column].distinct)
+    return any(len(each) and not each.is_distinct for each in others) and all(
         not each.is_unique and _fraction_within(each, values) > 0.5 for each in others
     )
 
 
 def _fraction_within(column: _Values, values: set[Any]) -> float:
     """Return the fraction of a column's distinct values that are among other values."""
-    distinct = {value for value in column.values if value is not None}
-    return len(distinct & values) / len(distinct) if distinct else 0.0
+    within = sum(value in values for value in column.distinct)
+    return within / len(column.distinct) if column.distinct else 0.0
 
 
 def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> dict[str, dict[str, str]]:
@@ -227,9 +275,8 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
         key = primary.setdefault(other, other_column)
         if key != other_column:  # replace the value by the key of the row it refers to
             keys = dict(zip(tables[other][other_column].values, tables[other][key].values, strict=True))
-            tables[table][column].values = [
-                None if value is None else keys.get(value, Compound(UNKNOWN, (end, value)))
-                for value in tables[table][column].values
+            tables[table][column].distinct = [
+                keys.get(value, Compound(UNKNOWN, (end, value))) for value in tables[table][column].distinct
             ]
             tables[table][column].refers_to = (other_column, other)
         referred[table][column] = other
@@ -260,7 +307,7 @@ def _warn_of_unlinked(
     absent = [table for table in tables if table not in reached]
     if not absent:
         return
-    keys = {end: set(tables[end][key].values) for end, key in primary.items()}
+    keys = {end: set(tables[end][key].distinct) for end, key in primary.items()}
     pairs = [
         (_fraction_within(content, keys[end]), f"{start}.{column}={end}.{primary[end]}")
         for start in tables
@@ -282,11 +329,15 @@ def _add_relation(
 ) -> None:
     """Store a table with its columns in order: the link to the target's table if any, its key, the rest."""
     target = database.target_name
-    n_rows = max((len(each.values) for each in content.values()), default=0)
+    n_rows = max(map(len, content.values()), default=0)
     if key is None:
         key = ROW_NUMBER
         content = {
-            key: _Values([Compound("row", (table, number)) for number in range(n_rows)], "nominal"),
+            key: _Values(
+                [Compound("row", (table, number)) for number in range(n_rows)],
+                np.arange(n_rows, dtype=np.int32),
+                "nominal",
+            ),
             **content,
         }
     own_type = links.get(key, table)
@@ -296,7 +347,7 @@ def _add_relation(
     columns, types, described = [], [], []
     for name in order:
         linked = name == key or name in links
-        columns.append(_ids(content[name].values, database.constants, f"{table}.{name}" if linked else None))
+        columns.append(_ids(content[name], database.constants, f"{table}.{name}" if linked else None))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
         described.append(Column(name, kind, *content[name].refers_to))
@@ -309,19 +360,25 @@ def _add_relation(
         database.key_types = (target,)
 
 
-def _ids(values: list[Any], constants: Constants, link: str | None) -> NDArray[np.int32]:
-    if link is None:
-        return constants.intern_all(MISSING if value is None else value for value in values)
-    # A missing link must not join with another missing link, so each becomes a different constant. Frames
-    # turn integer columns with gaps into floats.
-    return constants.intern_all(
-        Compound(MISSING, (link, number))
-        if value is None
-        else int(value)
-        if isinstance(value, float) and value.is_integer()
-        else value
-        for number, value in enumerate(values)
-    )
+def _ids(column: _Values, constants: Constants, link: str | None) -> NDArray[np.int32]:
+    """Return the constants of a column.
+
+    A missing link must not join with another missing link, so each becomes a different constant. Frames turn
+    integer links with gaps into floats.
+    """
+    distinct, absent = column.distinct, column.codes < 0
+    if link is not None and float in {*map(type, distinct)}:
+        distinct = [
+            int(value) if isinstance(value, float) and value.is_integer() else value for value in distinct
+        ]
+    ids = np.append(constants.intern_all(distinct), np.int32(-1))[column.codes]
+    if absent.any():
+        if link is None:
+            ids[absent] = constants.intern(MISSING)
+        else:
+            rows = np.flatnonzero(absent).tolist()
+            ids[absent] = constants.intern_all(Compound(MISSING, (link, row)) for row in rows)
+    return ids
 
 
 def _are_classes(numbers: set[float]) -> bool:
@@ -336,24 +393,24 @@ def _set_target(
     classes: Sequence[Constant] | None,
     regression: bool | None,
 ) -> None:
-    missing = [example for example, value in enumerate(values.values) if value is None]
-    if len(missing) == len(values.values):
+    missing = np.flatnonzero(values.codes < 0).tolist()
+    if len(missing) == len(values):
         return
     if missing:
         raise SchemaError(
-            f"{target} is missing for {len(missing)} of {len(values.values)} examples (the first: "
+            f"{target} is missing for {len(missing)} of {len(values)} examples (the first: "
             f"{database.example_text(missing[0])}); drop those rows, or empty the column to predict all"
         )
     if regression is None:
-        regression = values.kind == "numeric" and not _are_classes({*values.values})
+        regression = values.kind == "numeric" and not _are_classes({*values.distinct})
     if regression:
         if values.kind != "numeric":
-            other = next((each for each in values.values if not isinstance(each, (int, float))), None)
+            other = next((each for each in values.distinct if not isinstance(each, (int, float))), None)
             content = "dates" if values.kind == "date" else f"values such as {other!r}"
             raise SchemaError(f"{target} has {content}; a regression needs a numeric target")
-        database.target = np.array(values.values, np.float64)
+        database.target = np.array(values.distinct, np.float64)[values.codes]
         return
-    ids = database.constants.intern_all(values.values)
+    ids = database.constants.intern_all(values.distinct)[values.codes]
     database.classes, database.target = class_codes(
         database, ids, None if classes is None else tuple(classes)
     )

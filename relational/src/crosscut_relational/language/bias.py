@@ -236,8 +236,9 @@ class Bias:
         windows : sequence of int
             With `as_of`, also count and sum the rows of the last 30, 90 and 365 days (or as given) before it.
         **settings
-            Fields of `Settings`. ``minimal_cases`` is 10 by default for 100 examples or more, because small
-            branches are mostly chance when there are many candidate tests.
+            Fields of `Settings`. By default, ``heuristic`` is "gain" for classes and ``pruning`` is "best", and
+            ``minimal_cases`` is 5 for 100 examples or more, because small branches are mostly chance when
+            there are many candidate tests.
 
         Examples
         --------
@@ -264,8 +265,9 @@ class Bias:
         reach = Reach(
             max_constants, max_thresholds, max_fanout, depth_of_links, max_aggregates, as_of, tuple(windows)
         )
+        settings = {"pruning": "best", **({"heuristic": "gain"} if database.classes else {}), **settings}
         if database.n_examples >= 100:
-            settings = {"minimal_cases": 10, **settings}
+            settings = {"minimal_cases": 5, **settings}
         return database.schema_bias(reach, Settings(**settings))
 
     def with_settings(self, **changes: Any) -> Bias:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from crosscut.forest.shrinkage import Shrinkage
     from crosscut_relational.language.terms import Constant, Term
 
 Heuristic = Literal["gain", "gainratio", "gini", "variance"]
 HEURISTICS = ("gain", "gainratio", "gini", "variance")
-PRUNINGS = ("c45", "safe", "m5", "none")
+Pruning = Literal["best", "1se", "c45", "safe", "m5", "none"]
+PRUNINGS = ("best", "1se", "c45", "safe", "m5", "none")
 DISCRETIZATIONS = ("equal_freq", "entropy", "equal_width")
 
 
@@ -30,11 +32,16 @@ class Settings:
         A node becomes a leaf if its majority class has at least this fraction.
     ftest : float
         Significance level that a regression split must reach.
-    pruning : "c45", "safe", "m5" or "none"
+    pruning : "best", "1se", "c45", "safe", "m5" or "none"
+        "best" and "1se" choose the size of the tree by the held-out examples, as in
+        :class:`crosscut.TreeClassifier`; without folds, they are "c45" for classes and "none" for numbers.
         Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
         error.
         Numbers: the F-test stops growth, as in TILDE. With "m5", a subtree also becomes a leaf if M5
         expects no larger squared error of the leaf (the observed error times ``(n + 1) / (n - 1)``).
+    shrinkage : "auto", float or None
+        With "best" and "1se", how strongly predictions move towards those of the nodes above; "auto" chooses
+        it together with the size of the tree.
     confidence_level : float
         C4.5's confidence factor.
     m_estimate : float or None
@@ -63,7 +70,8 @@ class Settings:
     minimal_cases: int = 2
     accuracy: float = 1.0
     ftest: float = 0.05
-    pruning: Literal["c45", "safe", "m5", "none"] = "c45"
+    pruning: Pruning = "c45"
+    shrinkage: Shrinkage = "auto"
     confidence_level: float = 0.25
     m_estimate: float | None = None
     max_depth: int | None = None
@@ -74,6 +82,11 @@ class Settings:
     folds: tuple[int, ...] | None = None
     n_folds: int | None = None
     commands: tuple[Term, ...] = ()
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the folds choose the size of the tree."""
+        return self.pruning in {"best", "1se"}
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -90,6 +103,9 @@ class Settings:
         ):
             if not 0 <= fraction <= 1:
                 raise ValueError(f"{name} is {fraction!r}; it must be between 0 and 1")
+        strength = self.shrinkage
+        if strength not in {None, "auto"} and (isinstance(strength, str) or not strength >= 0):
+            raise ValueError(f"shrinkage is {strength!r}; it must be 'auto', None or a number >= 0")
         for name, number, least in (
             ("minimal_cases", self.minimal_cases, 1),
             ("max_lookahead", self.max_lookahead, 0),

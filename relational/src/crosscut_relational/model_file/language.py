@@ -90,7 +90,7 @@ def give_fit(model: Any, header: dict[str, Any], fit: Fit) -> None:
     if cv is not None and "cv" not in header["parameters"]:
         model.cv = np.full(len(cv.y), -1, np.int32)
         model.cv[cv.rows] = np.repeat(np.arange(-1, len(fit.forest) - 1), np.diff(cv.row_start))
-    model.fit_ = replace(fit, settings=model.get_params(deep=False))
+    model.fit_ = replace(fit, settings={**fit.settings, "cv": model.cv})
 
 
 def _written(constant: Constant) -> Any:

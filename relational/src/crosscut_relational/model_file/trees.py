@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crosscut.forest.pruning_table import Objective
 from crosscut.training.fit import Fit
-from crosscut.training.stored import ModelFileError, read_groups, read_held_out, read_weights, spans
+from crosscut.training.stored import (
+    ModelFileError,
+    choice_arrays,
+    read_corrections,
+    read_groups,
+    read_held_out,
+    read_pruning_table,
+    read_weights,
+    spans,
+)
 from crosscut_relational.estimators import RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut_relational.language.settings import Settings
 from crosscut_relational.model_file.language import give_fit, read_language, written_language
 from crosscut_relational.queries.growth import Level, RelationalForest
-from crosscut_relational.queries.tree import Node, RelationalTree
+from crosscut_relational.queries.tree import Node, RelationalTree, linked, no_branches
 from crosscut_relational.validation import RelationalValidation
 
 if TYPE_CHECKING:
@@ -49,10 +59,12 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {
         "node_start": np.cumsum([0, *map(len, nodes)]).astype(np.int64),
         "test": np.array([tests[node.test] if node.test else -1 for node in flat], np.int32),
-        "no": np.array([number for tree in nodes for number in _no_branches(tree)], np.int32),
+        "no": np.array([number for tree in nodes for number in no_branches(tree)], np.int32),
         "prediction": np.array([node.prediction for node in flat], np.float64),
         "statistics": np.array([node.statistics for node in flat], np.float64),
     }
+    if flat[0].shrunk is not None:
+        arrays["shrunk"] = np.array([node.shrunk for node in flat], np.float64)
     cv: Any = fit.validation
     if cv is not None:
         arrays |= {
@@ -65,12 +77,7 @@ def written(model: Any, fit: Fit) -> tuple[dict[str, Any], Arrays]:
             arrays["weights"] = cv.weights
         if cv.groups is not None:
             arrays["groups"] = cv.groups
-    return header, arrays
-
-
-def _no_branches(nodes: list[Node]) -> list[int]:
-    numbers = {id(node): number for number, node in enumerate(nodes)}
-    return [-1 if node.no is None else numbers[id(node.no)] for node in nodes]
+    return header, arrays | choice_arrays(fit)
 
 
 def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | RelationalTreeRegressor:
@@ -80,21 +87,26 @@ def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | R
     signature, tests, classes = read_language(header, model)
     if classifies != (classes is not None):
         raise ModelFileError("the classes do not fit the model")
-    if set(header["settings"]) != set(_SETTINGS):
+    stored = {"shrinkage": None, **header["settings"]}  # files of earlier versions lack it
+    if set(stored) != set(_SETTINGS):
         raise ModelFileError("the settings are not those of a relational tree")
-    settings = Settings(**header["settings"])
+    settings = Settings(**stored)
     names = () if classes is None else tuple(classes)
     trees = tuple(RelationalTree(root, signature, names) for root in _roots(arrays, tests, len(names)))
     levels = tuple(Level(*map(int, level)) for level in header["levels"])
+    validation = _validation(arrays, trees, classes, settings)
+    objective = Objective() if validation is None else validation.objective
     fit = Fit(
         learner=header["model"],
-        settings=model.get_params(deep=False),
+        settings=model.get_params(deep=False)
+        | ({"prune": settings.pruning} if settings.chooses else {}),
         schema=signature,
         classes=classes,
         target=signature.predicted,
         forest=trees,
         grown=RelationalForest.of(trees, settings, levels),
-        validation=_validation(arrays, trees, classes, settings.m_estimate or 0.0),
+        validation=validation,
+        chosen_by=read_pruning_table(arrays, objective, classifies=classifies) if settings.chooses else None,
     )
     give_fit(model, header, fit)
     return model
@@ -102,6 +114,7 @@ def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | R
 
 def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> list[Node]:
     start, test, no, prediction, statistics = (arrays[name] for name in _TYPES)
+    shrunk_values = arrays.get("shrunk")
     n = len(test)
     sound = (
         all(arrays[name].dtype == kind for name, kind in _TYPES.items())
@@ -113,38 +126,49 @@ def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> lis
         and bool(np.all((test >= -1) & (test < len(tests))))
         and bool(np.all(np.isfinite(prediction)))
         and bool(np.all(np.isfinite(statistics)))
+        and (
+            shrunk_values is None
+            or (
+                shrunk_values.shape == (n, n_classes)
+                and bool(np.all((shrunk_values >= 0) & (shrunk_values <= 1)))
+            )
+        )
         and (not n_classes or bool(np.all((prediction >= 0) & (prediction < n_classes))))
     )
     if not sound:
         raise ModelFileError("the trees are damaged")
+    shrunk = [None] * n if shrunk_values is None else map(tuple, shrunk_values.tolist())
+    each = zip(statistics.tolist(), prediction.tolist(), test.tolist(), shrunk, strict=True)
+    nodes = [
+        Node(tuple(counts), mean, tests[number] if number >= 0 else (), shrunk=values)
+        for counts, mean, number, values in each
+    ]
     roots = []
     for begin, end in pairwise(start.tolist()):
-        nodes: list[Node] = []  # the last is the first of the tree: children come after their parents
-        depth = [0] * (end - begin)
-        parents = [0] * (end - begin)
-        for i in range(end - begin - 1, -1, -1):
-            counts, mean = tuple(statistics[begin + i].tolist()), float(prediction[begin + i])
-            if test[begin + i] < 0:
-                nodes.append(Node(counts, mean))
-                continue
-            branch = int(no[begin + i])
-            if not i + 1 < branch < end - begin:
-                raise ModelFileError("a branch leads to no node")
-            depth[i] = 1 + max(depth[i + 1], depth[branch])
-            if depth[i] > MAX_DEPTH:
-                raise ModelFileError(f"a tree is deeper than {MAX_DEPTH}")
-            parents[i + 1] += 1
-            parents[branch] += 1
-            below = nodes[-1], nodes[end - begin - 1 - branch]
-            nodes.append(Node(counts, mean, tests[test[begin + i]], *below))
-        if parents != [0, *[1] * (end - begin - 1)]:
-            raise ModelFileError("a node is not the branch of exactly one other")
-        roots.append(nodes[-1])
+        _check_shape(test[begin:end] >= 0, no[begin:end].tolist())
+        roots.append(linked(nodes[begin:end], no[begin:end].tolist()))
     return roots
 
 
+def _check_shape(inner: NDArray[np.bool_], no: list[int]) -> None:
+    """Check that every node but the first is the branch of one other, and that paths are not too long."""
+    depth, parents = [0] * len(no), [0] * len(no)
+    for i in range(len(no) - 1, -1, -1):
+        if not inner[i]:
+            continue
+        if not i + 1 < no[i] < len(no):
+            raise ModelFileError("a branch leads to no node")
+        depth[i] = 1 + max(depth[i + 1], depth[no[i]])
+        if depth[i] > MAX_DEPTH:
+            raise ModelFileError(f"a tree is deeper than {MAX_DEPTH}")
+        parents[i + 1] += 1
+        parents[no[i]] += 1
+    if parents != [0, *[1] * (len(no) - 1)]:
+        raise ModelFileError("a node is not the branch of exactly one other")
+
+
 def _validation(
-    arrays: Arrays, trees: tuple[RelationalTree, ...], classes: NDArray[Any] | None, m: float
+    arrays: Arrays, trees: tuple[RelationalTree, ...], classes: NDArray[Any] | None, settings: Settings
 ) -> RelationalValidation | None:
     if "y" not in arrays:
         return None
@@ -153,7 +177,10 @@ def _validation(
     if len(np.unique(held_out.rows)) < len(held_out.rows):
         raise ModelFileError("an example is held out twice")
     rows, start = held_out.rows, held_out.row_start
-    validation = RelationalValidation(trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, m=m)
+    validation = RelationalValidation(
+        trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, settings=settings
+    )
     validation.weights = read_weights(arrays, len(y), "weights")
     validation.groups = read_groups(arrays, len(y))
+    read_corrections(arrays, validation)
     return validation

@@ -14,7 +14,7 @@ from crosscut.engines.progress import part_of, watcher
 from crosscut_relational.queries.printing import query_text
 from crosscut_relational.queries.queries import STEP_LIMIT, Facts, Queries
 from crosscut_relational.queries.targets import Classes, Numbers
-from crosscut_relational.queries.tree import Node, RelationalTree, Signature
+from crosscut_relational.queries.tree import Node, RelationalTree, Signature, linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -145,17 +145,12 @@ class RelationalForest:
 
     def _tree(self, forest: _core.QueryForest, number: int) -> RelationalTree:
         tests, no, predictions, statistics = forest.tree(number)
-        nodes: list[Node | None] = [None] * len(tests)
-        # children follow their parents, so build the nodes in reverse order
-        for i in range(len(tests) - 1, -1, -1):
-            counts, prediction = self._target.node_values(statistics[i].tolist(), predictions[i])
-            if tests[i] < 0:
-                nodes[i] = Node(counts, prediction)
-                continue
-            goals = self._facts.goals(forest.test(tests[i])[0])
-            nodes[i] = Node(counts, prediction, goals, nodes[i + 1], nodes[no[i]])
-        assert nodes[0] is not None
-        return RelationalTree(nodes[0], self._signature, self._target.classes)
+        values = map(self._target.node_values, statistics.tolist(), predictions)
+        leaves = [
+            Node(*value, test=self._facts.goals(forest.test(test)[0]) if test >= 0 else ())
+            for test, value in zip(tests, values, strict=True)
+        ]
+        return RelationalTree(linked(leaves, no), self._signature, self._target.classes)
 
 
 class Grower:
@@ -269,7 +264,7 @@ class Grower:
             pruned = grown
             if settings.regression:
                 pruned = grown.prune_means() if settings.pruning == "m5" else grown
-            elif settings.pruning != "none":
+            elif settings.pruning in {"c45", "safe"}:
                 pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,8 @@ class Node:
         of the example, then new variables of each test. Those are visible only in the test's *yes* branch.
     yes, no : Node or None
         The branches.
+    shrunk : tuple of float, optional
+        Class probabilities after shrinkage. The prediction is that of the shrunk probabilities or mean.
     """
 
     statistics: tuple[float, ...]
@@ -42,6 +44,7 @@ class Node:
     test: tuple[Goal, ...] = ()
     yes: Node | None = None
     no: Node | None = None
+    shrunk: tuple[float, ...] | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -64,6 +67,24 @@ class Node:
     def leaves(self) -> Iterator[Node]:
         """Yield the leaves, from *yes* to *no*."""
         return (node for node in self.walk() if node.is_leaf)
+
+
+def linked(nodes: Sequence[Node], no: Sequence[int]) -> Node:
+    """Return the root of a tree, given its nodes without branches in preorder.
+
+    The *yes* branch of a node follows it, and the *no* branch is the node numbered ``no``.
+    """
+    done = list(nodes)
+    for i in range(len(nodes) - 1, -1, -1):  # children before their parents
+        if done[i].test:
+            done[i] = replace(done[i], yes=done[i + 1], no=done[no[i]])
+    return done[0]
+
+
+def no_branches(nodes: Sequence[Node]) -> list[int]:
+    """Return the number of each node's *no* branch among the nodes in preorder, -1 at leaves."""
+    numbers = {id(node): number for number, node in enumerate(nodes)}
+    return [-1 if node.no is None else numbers[id(node.no)] for node in nodes]
 
 
 @dataclass(frozen=True)
@@ -166,6 +187,10 @@ class RelationalTree:
         if not self.classes:
             return np.array([leaf.prediction for leaf in leaves], np.float64).reshape(-1, 1)
         counts = np.array([leaf.statistics for leaf in leaves], np.float64).reshape(-1, len(self.classes))
+        if self.root.shrunk is not None:
+            counts = counts.sum(axis=1, keepdims=True) * np.array([leaf.shrunk for leaf in leaves]).reshape(
+                counts.shape
+            )
         prior = np.array(self.root.statistics)
         return np.asarray((counts + m * prior / prior.sum()) / (counts.sum(axis=1, keepdims=True) + m))
 
