@@ -66,9 +66,7 @@ def molecules(folder, prefix, target):
                 for fact in relation.columns.T.tolist():
                     yield name.removeprefix(start), [terms[each] for each in fact]
 
-    atoms = [
-        (f"{fact[0]} {fact[1]}", fact[0], element, fact[2], fact[3]) for element, fact in rows("atm_")
-    ]
+    atoms = [(f"{fact[0]} {fact[1]}", fact[0], element, fact[2], fact[3]) for element, fact in rows("atm_")]
     known = {atom for atom, *_ in atoms}
     bonds = [
         (number, f"{fact[0]} {fact[1]}", f"{fact[0]} {fact[2]}", kind)
@@ -78,7 +76,8 @@ def molecules(folder, prefix, target):
         "molecule": pd.DataFrame({"id": database.examples, target: database.labels}),
         "atom": pd.DataFrame(atoms, columns=["id", "molecule_id", "element", "type", "charge"]),
         "bond": pd.DataFrame(
-            [bond for bond in bonds if {bond[1], bond[2]} <= known], columns=["id", "atom_id", "other", "kind"]
+            [bond for bond in bonds if {bond[1], bond[2]} <= known],
+            columns=["id", "atom_id", "other", "kind"],
         ),
     }
     tables["atom"]["type"] = tables["atom"]["type"].astype(str)

@@ -114,3 +114,35 @@ def test_importances_are_those_of_scikit_learns_forest():
     assert model.feature_importances_ == pytest.approx(model.to_sklearn().feature_importances_)
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert not BaggedTrees(n_trees=3).fit(X[:9], [0] * 9).feature_importances_.any()
+
+
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor])
+def test_shrinkage_is_chosen_out_of_bag(learner):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = X[:, 0] + rng.normal(size=150) * 2
+    y = y if learner is TreeRegressor else y > 0
+    settings = {"n_trees": 20, "random_state": 0}
+    model = BaggedTrees(learner(), shrinkage="auto", **settings).fit(X, y)
+    assert model.shrinkage_ > 0
+
+    def error(bagged):
+        out_of_bag = bagged.fit_.validation
+        seen = out_of_bag.times_held_out > 0
+        value = out_of_bag.values[seen]
+        actual = y[seen, None] if learner is TreeRegressor else np.eye(2)[y[seen].astype(int)]
+        return np.sum((value - actual) ** 2)
+
+    mean_weight = model.forest_.packed.weight[0] / model.forest_.packed.n_rows[0]  # rows are drawn repeatedly
+    errors = {
+        strength * mean_weight: error(
+            BaggedTrees(learner(), shrinkage=strength * mean_weight, **settings).fit(X, y)
+        )
+        for strength in (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+    }
+    assert model.shrinkage_ == min(errors, key=errors.get)
+    assert error(model) == pytest.approx(min(errors.values()))
+    single = BaggedTrees(learner(shrinkage=model.shrinkage_), **settings).fit(X, y)
+    np.testing.assert_allclose(*(each._values(X) for each in (model, single)))
+    with pytest.raises(ValueError, match="shrinkage must be 'auto', None or a number >= 0, not -1"):
+        BaggedTrees(learner(), shrinkage=-1).fit(X, y)

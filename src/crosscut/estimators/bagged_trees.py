@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from crosscut.estimators.tree_classifier import TreeClassifier
 from crosscut.forest.export.scikit import fit_sklearn
 from crosscut.forest.predict import apply
+from crosscut.forest.shrinkage import shrunk, strengths
 from crosscut.forest.smaller_trees import importances
 from crosscut.forest.tree import expected, probabilities
 from crosscut.statistics.conformal import bagged_intervals, bagged_sets
@@ -19,7 +20,7 @@ from crosscut.statistics.scores import accuracy, r_squared
 from crosscut.tasks import Tasks
 from crosscut.training.checks import ChecksScores, read_table
 from crosscut.training.fit import Fit, fit_of
-from crosscut.training.parameters import limits_of, sklearn_parameters
+from crosscut.training.parameters import check_shrinkage, limits_of, sklearn_parameters
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
 from crosscut.training.training_set import TrainingSet
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from crosscut.forest.forest import Forest
+    from crosscut.forest.shrinkage import Shrinkage
+    from crosscut.statistics.validation import TreeValidation
     from crosscut.typing import ColumnLike, Seed, TableLike
 
 
@@ -43,6 +46,9 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
         Number of trees.
     max_samples : float
         Size of a bootstrap sample, as a fraction of the rows.
+    shrinkage : "auto", float or None
+        Hierarchical shrinkage of all trees. "auto" chooses the strength with the lowest out-of-bag Brier
+        score or squared error (``shrinkage_``).
     n_jobs : int, optional
         Number of threads; by default all cores. The result does not depend on it.
     random_state : int, optional
@@ -77,12 +83,14 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
         *,
         n_trees: int = 100,
         max_samples: float = 1.0,
+        shrinkage: Shrinkage = None,
         n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
         self.tree = tree
         self.n_trees = n_trees
         self.max_samples = max_samples
+        self.shrinkage = shrinkage
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -100,6 +108,7 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
         """
         if not isinstance(self.n_trees, (int, np.integer)) or self.n_trees < 1:  # type: ignore[redundant-expr]
             raise ValueError(f"n_trees must be a positive integer, but {self.n_trees!r} was given")
+        check_shrinkage(self.shrinkage)
         if not 0 < self.max_samples <= 1:
             raise ValueError(f"max_samples must be a fraction in (0, 1], but {self.max_samples!r} was given")
         model = without_folds(self._template(), n_jobs=self.n_jobs)
@@ -116,6 +125,10 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
         grown = grow_trees(model, data, tasks)
         forest = prune_each(model, grown)
         validation = validate(data, tasks, forest, n_jobs=self.n_jobs)
+        self.shrinkage_ = 0.0
+        if self.shrinkage is not None:
+            self.shrinkage_, validation = _shrunk(validation, self.shrinkage)
+            forest = validation.forest
         self.fit_ = Fit.of(self, data, forest=forest, grown=grown, validation=validation)
         return self
 
@@ -325,3 +338,16 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(tree_tags, name))
         return tags
+
+
+def _shrunk(out_of_bag: TreeValidation, shrinkage: Shrinkage) -> tuple[float, TreeValidation]:
+    """Return the strength of shrinkage with the lowest out-of-bag error, and the results with it."""
+    seen = out_of_bag.times_held_out > 0
+    y, classifies = out_of_bag.y[seen], out_of_bag.classes is not None
+    actual = np.eye(out_of_bag.forest.packed.value.shape[1])[y] if classifies else y[:, None]
+    results = []
+    for strength in np.unique(strengths(out_of_bag.forest.packed, shrinkage)).tolist():
+        each = out_of_bag.with_forest(shrunk(out_of_bag.forest, strength, classifies=classifies))
+        results.append((float(((each.values[seen] - actual) ** 2).sum()), strength, each))
+    _, strength, best = min(results, key=lambda result: result[:2])
+    return strength, best

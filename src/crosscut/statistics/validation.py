@@ -371,9 +371,14 @@ class TreeValidation(Validation):
         inner = table.tests_kept(packed, row)
         smaller, number = packed.cut(inner)
         leaf = number[packed.ends(inner & (packed.feature >= 0))[self.node]]
+        forest = shrunk(Forest(smaller, self.forest.work), strength, classifies=self.classes is not None)
+        return self.with_forest(forest, HeldOut(self.rows, self.row_start, leaf))
+
+    def with_forest(self, forest: Forest, held_out: HeldOut | None = None) -> TreeValidation:
+        """Return the results of other trees, where rows reach the same leaves unless ``held_out`` is given."""
         validation = TreeValidation(
-            shrunk(Forest(smaller, self.forest.work), strength, classifies=self.classes is not None),
-            HeldOut(self.rows, self.row_start, leaf),
+            forest,
+            held_out or self.held_out,
             self.y,
             self.classes,
             self.weights,

@@ -181,13 +181,9 @@ def check_parameters(model: BaseEstimator) -> None:
             raise ValueError(
                 f"{name} must be an integer >= {at_least} or a fraction of the rows, not {value!r}"
             )
-    for name in ("min_impurity_decrease", "ccp_alpha", "shrinkage"):
-        value = getattr(model, name)
-        if name == "shrinkage" and (value is None or (isinstance(value, str) and value == "auto")):
-            continue
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
-            also = "'auto', None or " if name == "shrinkage" else ""
-            raise ValueError(f"{name} must be {also}a number >= 0, not {value!r}")
+    for name in ("min_impurity_decrease", "ccp_alpha"):
+        check_number(name, getattr(model, name), "")
+    check_shrinkage(model.shrinkage)
     if not is_integer(model.repeats, 1):
         raise ValueError(f"repeats must be an integer >= 1, not {model.repeats!r}")
     if model.repeats > 1 and not is_integer(model.cv, 2):
@@ -197,3 +193,15 @@ def check_parameters(model: BaseEstimator) -> None:
         )
     if model.prune in {"best", "1se"} and model.cv is None:
         raise ValueError(f"prune={model.prune!r} chooses by cross-validation; set cv, for example cv=10")
+
+
+def check_number(name: str, value: Any, also: str) -> None:
+    """Raise unless a parameter is a number of at least 0; ``also`` names other valid values."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
+        raise ValueError(f"{name} must be {also}a number >= 0, not {value!r}")
+
+
+def check_shrinkage(shrinkage: Any) -> None:
+    """Raise for invalid strengths of shrinkage."""
+    if shrinkage is not None and not (isinstance(shrinkage, str) and shrinkage == "auto"):
+        check_number("shrinkage", shrinkage, "'auto', None or ")

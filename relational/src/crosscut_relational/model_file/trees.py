@@ -98,8 +98,7 @@ def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | R
     objective = Objective() if validation is None else validation.objective
     fit = Fit(
         learner=header["model"],
-        settings=model.get_params(deep=False)
-        | ({"prune": settings.pruning} if settings.chooses else {}),
+        settings=model.get_params(deep=False) | ({"prune": settings.pruning} if settings.chooses else {}),
         schema=signature,
         classes=classes,
         target=signature.predicted,
