@@ -375,7 +375,7 @@ class TreeValidation(Validation):
         return self.with_forest(forest, HeldOut(self.rows, self.row_start, leaf))
 
     def with_forest(self, forest: Forest, held_out: HeldOut | None = None) -> TreeValidation:
-        """Return the results of other trees, where rows reach the same leaves unless ``held_out`` is given."""
+        """Return the results of other trees; rows reach the same leaves unless ``held_out`` is given."""
         validation = TreeValidation(
             forest,
             held_out or self.held_out,
