@@ -1,14 +1,15 @@
 """Default trees of linked tables beside summaries by featuretools with a tree and with LightGBM.
 
-    python benchmarks/linked_databases.py [--data FOLDER] [--lahman FOLDER] [--seeds 3] [--json FILE] [NAME ...]
+    python benchmarks/linked_databases.py [--data FOLDER] [--lahman FOLDER] [--seeds 3] [--json FILE]
+                                          [NAME ...]
 
-Every learner is evaluated in the same ten stratified folds, repeated with other folds for each seed: mean area
-under the ROC curve of the folds, and the CPU seconds of a run. crosscut's time includes reading the tables and the tree of
-all examples. featuretools' time is that of its summaries (deep feature synthesis with its own primitives and depth 2) and of
-ten fits. Its summaries do not depend on the target. scikit-learn's trees are fitted as they are ("tree") and with leaves of
-at least ten rows ("tree 10"). Needs featuretools and lightgbm. Published data are read from FOLDER,
-$CROSSCUT_DATA or ../shared/data, and left out if they are absent; --lahman is the folder with People.csv of the
-Baseball Databank.
+Every learner is evaluated in the same ten stratified folds, with other folds for each seed: mean area under
+the ROC curve of the folds, and CPU seconds. crosscut's time includes reading the tables and the tree of all
+examples. The time of the others includes featuretools' summaries (deep feature synthesis of depth 2, with its
+default primitives) and ten fits. scikit-learn's trees are fitted as they are ("tree") and with at least ten
+rows per leaf ("tree 10"). Needs featuretools, which needs pandas 2, and lightgbm. Published data are read
+from FOLDER, $CROSSCUT_DATA or ../shared/data, and left out if they are absent. --lahman is the folder with
+People.csv and other files of the Baseball Databank.
 """
 
 import argparse

@@ -13,16 +13,16 @@ from crosscut_relational import (
     RelationalTreeRegressor,
     datasets,
 )
-from tests.random_tables import random_problem
+from tests.random_tables import in_duckdb, random_problem
 
 
 def fitted(seed, **options):
     numbers = seed % 2 == 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _, database, bias, folds = random_problem(seed, numbers=numbers)
+        tables, database, bias, folds = random_problem(seed, numbers=numbers)
     maker = RelationalTreeRegressor if numbers else RelationalTreeClassifier
-    return maker(bias, cv=folds, **options).fit(database), database, folds
+    return maker(bias, cv=folds, **options).fit(database), database, folds, tables
 
 
 def nodes_in(tree):
@@ -34,7 +34,11 @@ def nodes_in(tree):
 def test_results_are_those_of_the_chosen_trees(prune, shrinkage):
     smaller = strong = 0
     for seed in range(20):
-        model, database, folds = fitted(seed, prune=prune, shrinkage=shrinkage)
+        model, database, folds, tables = fitted(seed, prune=prune, shrinkage=shrinkage)
+        predicted = in_duckdb(tables, model.to_sql())
+        assert [predicted[key] for key in database.examples] == pytest.approx(
+            model.predict(database).tolist()
+        )
         table, row = model.pruning_table_, model.pruning_table_.choose(prune)
         loss = np.zeros(len(database))
         for fold, tree in enumerate(model.cv_trees_):
@@ -64,7 +68,7 @@ def test_results_are_those_of_the_chosen_trees(prune, shrinkage):
 
 def test_the_lowest_error_of_all_prunings_is_chosen():
     """Against pruning every tree anew: subtrees go in the order of alpha, all of the same alpha together."""
-    model, database, folds = fitted(4, prune="best", shrinkage=0)
+    model, database, folds, _ = fitted(4, prune="best", shrinkage=0)
     errors = []
     for alpha in model.pruning_table_.alpha:
         following = model.pruning_table_.alpha[model.pruning_table_.alpha > alpha].min(initial=np.inf)
@@ -121,7 +125,7 @@ def cut_by_definition(root, alpha, n):
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_chosen_trees_are_saved(tmp_path, seed):
-    model, database, _ = fitted(seed, prune="best", shrinkage=3.0)
+    model, database, _, _ = fitted(seed, prune="best", shrinkage=3.0)
     save_model(model, tmp_path / "m")
     again = load_model(tmp_path / "m")
     assert str(again) == str(model)

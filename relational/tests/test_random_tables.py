@@ -1,6 +1,7 @@
 """Random linked tables: fold trees are refits on the training examples, and SQL predicts what models do."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,8 +112,9 @@ def test_a_cut_has_values_of_the_fold_on_both_sides(numbers):
     database = Database.from_tables({"t": {"id": list(range(18)), "x": x, "y": y}}, target="t.y")
     folds = np.array([-1] * 12 + [0] * 6)
     maker = RelationalTreeRegressor if numbers else RelationalTreeClassifier
-    model = maker(cv=folds).fit(database)
-    alone = maker(cv=None).fit(database[folds < 0])
+    bias = replace(Bias.from_schema(database), modes=())  # thresholds only
+    model = maker(bias, cv=folds).fit(database)
+    alone = maker(bias, cv=None).fit(database[folds < 0])
     assert alone.tree_.n_leaves == model.cv_trees_[0].n_leaves == 1
 
 

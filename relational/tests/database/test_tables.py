@@ -14,6 +14,7 @@ from crosscut_relational.database.target import TargetError
 from crosscut_relational.estimators import RelationalTreeClassifier
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.language.terms import Compound
+from tests.random_tables import in_duckdb
 
 MACHINES = {"machine_id": [1, 2, 3], "state": ["fix", "ok", "fix"], "site": ["a", None, "b"]}
 PARTS = {"part_id": [10, 11, 12, 13], "machine_id": [1, 1, 3, None], "wear": [0.9, 0.1, None, 0.5]}
@@ -289,6 +290,62 @@ def test_tables_without_a_link_are_named():
         Database.from_tables(tables, target="loan.y")
     with pytest.warns(UserWarning, match=r"no test uses them: log\. .* with links$"):
         Database.from_tables(tables, target="loan.y", links={"loan.town": "city.id"})
+
+
+def test_examples_without_a_target_can_be_left_out():
+    tables = {
+        "p": {"id": [1, 2, 3, 4, 5], "boss": [None, 1, 2, 2, 4], "y": ["a", None, "b", "a", None]},
+    }
+    options = {"target": "p.y", "links": {"p.boss": "p.id"}}
+    with pytest.raises(SchemaError, match=r"missing for 2 of 5 examples .* use drop_missing_target"):
+        Database.from_tables(tables, **options)
+    database = Database.from_tables(tables, **options, drop_missing_target=True)
+    assert database.examples == [1, 3, 4]
+    assert database.labels.tolist() == ["a", "b", "a"]
+    assert database.relations["p", 2].n_facts == 5
+    numbers = {"p": {**tables["p"], "y": [0.5, None, 2.5, 3.5, None]}}
+    assert Database.from_tables(numbers, **options, drop_missing_target=True).target.tolist() == [
+        0.5,
+        2.5,
+        3.5,
+    ]
+
+
+def test_summaries_as_a_frame():
+    days = [dt.date(2024, 1, day) for day in (3, 9, 5)]
+    tables = {
+        "p": {"id": [1, 2, 3], "kind": ["u", None, "v"], "age": [3, None, 5], "seen": days, "y": list("aba")},
+        "q": {
+            "p_id": [1, 1, 2],
+            "size": [1.0, 2.0, 4.0],
+            "day": [dt.date(2024, 1, day) for day in (2, 4, 8)],
+        },
+    }
+    database = Database.from_tables(tables, target="p.y")
+    frame = Bias.from_schema(database, as_of="seen", windows=()).to_frame(database)
+    assert frame.index.tolist() == [1, 2, 3]
+    assert frame["age"].fillna(-1).tolist() == [3, -1, 5]
+    assert frame["kind"].astype(object).where(frame["kind"].notna(), None).tolist() == ["u", None, "v"]
+    assert frame["number of qs before seen"].tolist() == [1, 1, 0]  # the later row of 1 is not counted
+    assert frame["sum of size of qs before seen"].tolist() == [1, 4, 0]
+    part = database[[2, 0]]
+    pd.testing.assert_frame_equal(
+        Bias.from_schema(database, as_of="seen", windows=()).to_frame(part), frame.loc[[3, 1]]
+    )
+
+
+def test_a_missing_number_is_a_test():
+    rng = np.random.default_rng(0)
+    age = [None if rng.random() < 0.5 else int(each) for each in rng.integers(20, 60, 60)]
+    tables = {"p": {"id": range(60), "y": ["a" if each is None else "b" for each in age]}}
+    born = [None if each is None else dt.date(2000, 1, 1) for each in age]
+    for column in (age, born):
+        tables["p"]["age"] = column
+        database = Database.from_tables(tables, target="p.y")
+        model = RelationalTreeClassifier(cv=None).fit(database)
+        assert str(model).splitlines()[1] == "age is missing?"
+        assert model.score(database) == 1
+        assert [*in_duckdb(tables, model.to_sql()).values()] == tables["p"]["y"]
 
 
 def test_frames_of_any_kind_give_the_same_database():

@@ -35,6 +35,7 @@ def read_database(
     fold_files: Path | None,
     keys: tuple[str, ...] = (),
     links: tuple[str, ...] = (),
+    drop_missing_target: bool = False,
     roles: dict[str, str | None],
     schema: dict[str, Any],
     settings: dict[str, Any],
@@ -53,6 +54,7 @@ def read_database(
         raise Failure(f"--fold-files needs files of ACE; {path} is not one", UNSUITABLE)
     if form != "tables" and isinstance(path, Path):
         tables_only = {"target": target, "kind": kind, "key": keys, "link": links, **roles, **schema}
+        tables_only["drop_missing_target"] = drop_missing_target or None
         for option, value in tables_only.items():
             if value not in (None, ()):
                 name = "--" + option.replace("_", "-")
@@ -81,7 +83,18 @@ def read_database(
             keys=dict(map(_key, keys)),
             links=dict(_link(each) for each in links),
             regression=None if kind is None else kind == "regression",
+            drop_missing_target=drop_missing_target,
         )
+        if drop_missing_target:
+            table, _, column = target.rpartition(".")
+            known = stored.tables[table][column].is_valid().to_numpy()
+            columns = {role: values[known] for role, values in columns.items()}
+            if not known.all():
+                warnings.warn(
+                    f"left out {np.count_nonzero(~known)} examples without {target}",
+                    UserWarning,
+                    stacklevel=2,
+                )
         if kind is None and database.target is not None:
             _note_kind(database, target)
         if database.target is None:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 @click.option("--target", "-t", metavar="TABLE.COLUMN", help="Column to predict, for linked tables.")
 @options.kind
 @click.option(
+    "--drop-missing-target", is_flag=True, help="Leave out examples without a target, for linked tables."
+)
+@click.option(
     "--folds",
     type=click.IntRange(min=2),
     help="Number of folds. Default: the folds marked in the data, otherwise 10.",
@@ -141,6 +144,7 @@ def relational(
             fold_files=fold_files,
             keys=key,
             links=link,
+            drop_missing_target=arguments.pop("drop_missing_target"),
             roles={name: arguments.pop(name) for name in ("groups", "folds_column", "time", "weights")},
             schema={name: arguments.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
             settings={

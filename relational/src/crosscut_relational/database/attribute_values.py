@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut_relational.database.database import MISSING
-from crosscut_relational.language.attributes import Attribute
+from crosscut_relational.language.attributes import Attribute, attribute_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
     from numpy.typing import NDArray
 
     from crosscut_relational.database.database import Database
@@ -75,6 +78,26 @@ class AttributeValues:
             extreme = np.minimum if attribute.function == "min" else np.maximum
             result[examples[first]] = extreme.reduceat(values, first)
         return result
+
+    def frame(self, attributes: Sequence[Attribute]) -> pd.DataFrame:
+        """Return attributes, except keys of other rows, as columns of a pandas frame."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {}
+        for each in attributes:
+            name = text = attribute_text(each, self.database.columns)
+            number = 2
+            while name in columns:
+                name, number = f"{text} ({number})", number + 1
+            if each.is_number:
+                columns[name] = self.numbers(each)
+            elif each.kind == "nominal":
+                ids = self.constants(each)
+                distinct = np.unique(ids[ids != self.missing])
+                codes = np.where(ids == self.missing, -1, np.searchsorted(distinct, ids))
+                terms = [str(self.database.constants.terms[constant]) for constant in distinct]
+                columns[name] = pd.Categorical.from_codes(codes, terms)
+        return pd.DataFrame(columns, index=self.database.examples)
 
     def rows(self, steps: tuple[Step, ...]) -> Rows:
         """Return (example, row) pairs, by ascending example, for the rows that the steps reach."""

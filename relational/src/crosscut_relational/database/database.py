@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
+    from crosscut_relational.language.attributes import Attribute
     from crosscut_relational.language.bias import Bias, Reach
     from crosscut_relational.language.rule import Rule
 
@@ -193,6 +195,12 @@ class Database:
 
         return bias_from_schema(self, reach, settings)
 
+    def frame_of(self, attributes: Sequence[Attribute]) -> pd.DataFrame:
+        """Return attributes of the examples as a pandas frame; see `Bias.to_frame`."""
+        from crosscut_relational.database.attribute_values import AttributeValues
+
+        return AttributeValues(self).frame(attributes)
+
     def example_text(self, example: int) -> str:
         """Return the example's key in Prolog syntax."""
         return ",".join(term_text(self.constants.terms[key]) for key in self.keys[:, example])
@@ -309,6 +317,7 @@ class Database:
         links: Mapping[str, str] | None = None,
         classes: Sequence[Constant] | None = None,
         regression: bool | None = None,
+        drop_missing_target: bool = False,
     ) -> Database:
         """Take linked tables, one fact per row.
 
@@ -332,6 +341,8 @@ class Database:
         regression : bool, optional
             Whether to predict a number. By default, integers with at most 10 different values are
             classes, and other numbers are predicted.
+        drop_missing_target : bool
+            Leave out examples without a target. Their rows are kept, because other rows may refer to them.
 
         Notes
         -----
@@ -355,7 +366,15 @@ class Database:
         """
         from crosscut_relational.database.tables import build
 
-        return build(tables, target, keys or {}, links or {}, classes=classes, regression=regression)
+        return build(
+            tables,
+            target,
+            keys or {},
+            links or {},
+            classes=classes,
+            regression=regression,
+            drop_missing_target=drop_missing_target,
+        )
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut_relational.database.database import Column, ColumnKind
+from crosscut_relational.database.database import MISSING, Column, ColumnKind
 from crosscut_relational.database.schema_attributes import SchemaAttributes
 from crosscut_relational.database.thresholds import column_thresholds
 from crosscut_relational.language.attributes import attribute_text
@@ -100,14 +100,20 @@ def _without_timeless_views(database: Database) -> Database:
 
 
 def _equations(database: Database, attributes: Sequence[Attribute], reach: Reach) -> Iterator[Mode]:
-    """Return a mode for each nominal attribute: whether it is one of its most frequent constants."""
+    """Return modes: is a nominal attribute one of its most frequent constants, is a number missing."""
+    missing = database.constants.id(MISSING)
     for number, each in enumerate(attributes):
-        if each.kind == "nominal" and each.column is not None:
-            relation = database.relations[each.steps[-1].predicate]
+        if each.column is None or each.kind == "link":
+            continue
+        relation = database.relations[each.steps[-1].predicate]
+        values: tuple[Constant, ...] = ()
+        if each.kind == "nominal":
             values = _frequent(database, relation, each.column, reach.max_constants)
-            if len(values) > 1:
-                value = Key(len(database.keys) + number, attribute_text(each, database.columns))
-                yield Mode((Literal("=", (value, Choice(values))),))
+        elif each.function == "value" and (relation.columns[each.column] == missing).any():
+            values = (MISSING,)
+        if len(values) > (each.kind == "nominal"):
+            value = Key(len(database.keys) + number, attribute_text(each, database.columns))
+            yield Mode((Literal("=", (value, Choice(values))),))
 
 
 def _columns_from_types(database: Database, relation: Relation) -> tuple[Column, ...]:

@@ -76,6 +76,7 @@ def build(
     *,
     classes: Sequence[Constant] | None,
     regression: bool | None,
+    drop_missing_target: bool = False,
 ) -> Database:
     """Build the database of linked tables; see `Database.from_tables`."""
     columns: _Tables = {}
@@ -94,8 +95,9 @@ def build(
     with watching_part(0.5, 1.0):
         for table, content in each_part(columns.items(), sizes):
             _add_relation(database, table, content, primary.get(table), linked.get(table, {}))
-    _set_target(database, values, target, classes, regression)
-    return database
+    _set_target(database, values, target, classes, regression, drop=drop_missing_target)
+    known = values.codes >= 0
+    return database[known] if drop_missing_target and known.any() and not known.all() else database
 
 
 def _split(text: str, argument: str, tables: _Tables) -> tuple[str, str]:
@@ -392,14 +394,17 @@ def _set_target(
     target: str,
     classes: Sequence[Constant] | None,
     regression: bool | None,
+    *,
+    drop: bool,
 ) -> None:
     missing = np.flatnonzero(values.codes < 0).tolist()
     if len(missing) == len(values):
         return
-    if missing:
+    if missing and not drop:
         raise SchemaError(
             f"{target} is missing for {len(missing)} of {len(values)} examples (the first: "
-            f"{database.example_text(missing[0])}); drop those rows, or empty the column to predict all"
+            f"{database.example_text(missing[0])}); use drop_missing_target, or empty the column to predict "
+            "all"
         )
     if regression is None:
         regression = values.kind == "numeric" and not _are_classes({*values.distinct})

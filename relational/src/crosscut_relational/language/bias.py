@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    import pandas as pd
+
     from crosscut_relational.language.attributes import Attribute
     from crosscut_relational.language.modes import TypeNames
+    from crosscut_relational.language.terms import Constant
 
 
 class BiasError(ValueError):
@@ -43,8 +46,15 @@ class Linked(Protocol):
     def n_examples(self) -> int:
         """Number of examples."""
 
+    @property
+    def classes(self) -> tuple[Constant, ...]:
+        """Class names; empty for regression."""
+
     def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
         """Return a bias whose modes follow the links."""
+
+    def frame_of(self, attributes: Sequence[Attribute]) -> pd.DataFrame:
+        """Return attributes of the examples as a frame."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +246,7 @@ class Bias:
         windows : sequence of int
             With `as_of`, also count and sum the rows of the last 30, 90 and 365 days (or as given) before it.
         **settings
-            Fields of `Settings`. By default, ``heuristic`` is "gain" for classes and ``pruning`` is "best", and
+            Fields of `Settings`. By default, ``heuristic`` is "gain" for classes and ``pruning`` is "best".
             ``minimal_cases`` is 5 for 100 examples or more, because small branches are mostly chance when
             there are many candidate tests.
 
@@ -279,6 +289,26 @@ class Bias:
         5
         """
         return replace(self, settings=replace(self.settings, **changes))
+
+    def to_frame(self, database: Linked) -> pd.DataFrame:
+        """Return the values and summaries of linked rows as a pandas frame with a row per example.
+
+        Any learner can use it. Numbers and dates (days since 1970-01-01) are NaN where they are missing, and
+        text is categorical. With `as_of`, summaries count earlier rows only.
+
+        Examples
+        --------
+        >>> from crosscut_relational.database.database import Database
+        >>> db = Database.from_tables(
+        ...     {"shop": {"id": [1, 2], "big": ["n", "y"]}, "sale": {"shop_id": [1, 1], "amount": [2.0, 6]}},
+        ...     target="shop.big",
+        ... )
+        >>> Bias.from_schema(db, max_aggregates=3).to_frame(db)
+           number of sales  sum of amount of sales  mean amount of sales
+        1              2.0                     8.0                   4.0
+        2              0.0                     0.0                   NaN
+        """
+        return database.frame_of(self.attributes)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.modes))

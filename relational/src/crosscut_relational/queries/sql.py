@@ -145,7 +145,7 @@ class _Writer:
         return f"julianday({expression})" if self.dialect == "sqlite" else f"CAST({expression} AS TIMESTAMP)"
 
     def compare(self, expression: str, sign: str, value: Constant, kind: str) -> str:
-        if kind == "date":
+        if kind == "date" and value != MISSING:
             moment = f"'{moment_of(float(value)).isoformat(' ')}'"  # type: ignore[arg-type]
             return f"{self.moment(expression)} {_SIGNS[sign]} {self.moment(moment)}"
         if sign != "=":

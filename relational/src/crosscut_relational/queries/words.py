@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosscut.data.columns import cut_text, separates_days
 from crosscut.forest.export.text import number
+from crosscut_relational.database.database import MISSING
 from crosscut_relational.language.attributes import attribute_text, rows_text
 from crosscut_relational.queries.printing import query_text
 
@@ -60,8 +61,12 @@ class Words:
             if n == 1 and attribute.function == "count":
                 return f"{'at most one' if goal.name == '=<' else 'more than one'} of the {rows}"
             return f"{'at most' if goal.name == '=<' else 'more than'} {n} {rows}"
-        sign = _SIGNS.get(goal.name, goal.name)
-        return f"{attribute_text(attribute, columns)} {sign} {self._constant(right, attribute.kind)}"
+        return f"{attribute_text(attribute, columns)} {self._compared(goal.name, right, attribute.kind)}"
+
+    def _compared(self, name: str, argument: int, kind: str) -> str:
+        """Return a comparison with a constant, such as "<= 80" and "is missing"."""
+        constant = self._constant(argument, kind)
+        return "is missing" if name == "=" and constant == MISSING else f"{_SIGNS.get(name, name)} {constant}"
 
     def _rows(self, goals: Sequence[Goal], scope: Scope) -> tuple[str, Scope]:
         """Return the text of a test of linked rows, or "" if it has no simple wording."""
@@ -101,12 +106,10 @@ class Words:
             for argument, column in zip(goal.args, columns, strict=True):
                 conditions = phrases[place][1]
                 if argument < 0:
-                    conditions.append(f"{prefix}{column.name} = {self._constant(argument, column.kind)}")
+                    conditions.append(f"{prefix}{column.name} {self._compared('=', argument, column.kind)}")
                 for each in compared.get(argument, ()):
-                    sign = _SIGNS.get(each.name, each.name)
-                    conditions.append(
-                        f"{prefix}{column.name} {sign} {self._constant(each.args[1], column.kind)}"
-                    )
+                    text = self._compared(each.name, each.args[1], column.kind)
+                    conditions.append(f"{prefix}{column.name} {text}")
                 if argument >= self.signature.n_fixed and column.kind == "link" and argument not in inside:
                     link = column.name.removesuffix("_id").removesuffix("id") or column.name
                     inside[argument] = place, f"{prefix}{link}"
