@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import model_selection as ms
+from sklearn.datasets import load_iris
 
+from crosscut import RuleClassifier, TreeClassifier, TreeRegressor, load_model, save_model
 from crosscut.data.target import Target
 from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of, folds_of_splits, folds_that_fit, group_codes
@@ -82,6 +84,21 @@ def test_every_splitter(cv, final):
         check_against(tasks, cv.split(X, y, groups), final=final)
     assert tasks.has_final == final
     assert tasks.multiplicity is None
+
+
+@pytest.mark.parametrize("learner", [TreeClassifier, TreeRegressor, RuleClassifier])
+def test_folds_of_rows_are_an_array(learner, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    folds = np.arange(150) * 7 % 5
+    model = learner(cv=folds).fit(X, y)
+    split = learner(cv=ms.PredefinedSplit(folds)).fit(X, y)
+    np.testing.assert_array_equal(model.cv_predictions_, split.cv_predictions_)
+    assert len(model.cv_scores_) == 5
+    save_model(model, tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").cv_predictions_, model.cv_predictions_)
+    model.report(tmp_path / "page.html")
+    with pytest.raises(ValueError, match="cv has 3 fold numbers; it must have one for each of 150 rows"):
+        learner(cv=folds[:3]).fit(X, y)
 
 
 def test_explicit_pairs():

@@ -49,7 +49,7 @@ class TreeClassifier(PredictsSets, ChecksScores, ClassifierMixin, CrossValidated
     max_bins : int, optional
         Use at most this number of quantile bins per numeric column: faster, but approximate. The quantiles
         are those of all rows, so they depend on the values (never the labels) of held-out rows.
-    cv : int, splitter, iterable of (train, test), or None
+    cv : int, array (rows,) of fold numbers (-1: none), splitter, iterable of (train, test), or None
         An integer is the number of stratified folds, shuffled first if ``random_state`` is given. None grows
         the final tree only.
     repeats : int

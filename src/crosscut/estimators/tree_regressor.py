@@ -43,7 +43,7 @@ class TreeRegressor(PredictsIntervals, ChecksScores, RegressorMixin, CrossValida
     max_bins : int, optional
         Use at most this number of quantile bins per numeric column: faster, but approximate. The quantiles
         are those of all rows, so they depend on the values (never the targets) of held-out rows.
-    cv : int, splitter, iterable of (train, test), or None
+    cv : int, array (rows,) of fold numbers (-1: none), splitter, iterable of (train, test), or None
         An integer is the number of folds, shuffled first if ``random_state`` is given. None grows the final
         tree only.
     repeats : int

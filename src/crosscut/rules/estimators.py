@@ -64,7 +64,7 @@ class RuleClassifier(ChecksScores, ClassifierMixin, RuleEstimator):  # type: ign
         RIPPER: number of passes that optimise all rules.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    cv : int, splitter, iterable of (train, test), or None
+    cv : int, array (rows,) of fold numbers (-1: none), splitter, iterable of (train, test), or None
         An integer is the number of stratified folds, shuffled first if ``random_state`` is given. None learns
         the final rule set only.
     scoring : str or callable, optional

@@ -122,7 +122,13 @@ def folds_that_fit(
 def splits_of(
     cv: CrossValidation, n_rows: int, X: TableLike, y: ColumnLike, groups: ColumnLike
 ) -> Iterable[tuple[Any, Any]]:
-    """Return the (train, test) pairs of a scikit-learn splitter or of any iterable."""
+    """Return the (train, test) pairs of a scikit-learn splitter, of any iterable, or of each row's fold."""
+    if isinstance(cv, np.ndarray) and cv.ndim == 1 and cv.dtype.kind in "iu":
+        if len(cv) != n_rows:
+            raise ValueError(f"cv has {len(cv)} fold numbers; it must have one for each of {n_rows} rows")
+        from sklearn.model_selection import PredefinedSplit  # slow to import
+
+        cv = PredefinedSplit(cv)
     pairs: Iterable[tuple[Any, Any]] = cv
     if hasattr(cv, "split") and not isinstance(cv, str):
         if groups is None and "Group" in type(cv).__name__:

@@ -150,6 +150,9 @@ class RelationalTree:
     signature: Signature = field(compare=False, repr=False)
     classes: tuple[Constant, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"RelationalTree({self.n_leaves} leaves, depth {self.depth}, {self.n_examples} examples)"
+
     def __str__(self) -> str:
         from crosscut_relational.queries.words import tree_in_words
 
