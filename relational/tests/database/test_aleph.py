@@ -5,6 +5,7 @@ from crosscut_relational.estimators import RelationalTreeClassifier, RelationalT
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.language.prolog import PrologError
 from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.rules.estimator import RelationalRuleClassifier
 
 FILES = {
     "app.b": """
@@ -178,3 +179,37 @@ def test_an_output_may_be_a_variable_of_the_clause_and_leads_to_a_literal_about_
     model = RelationalTreeClassifier(bias, cv=None).fit(database)
     assert model.score(database) == 1.0
     assert model.tree_.to_tilde().splitlines()[1] == "closed_car(A,-C),short(C) ? "
+
+
+# cars of each train: short, closed, shape, load, number of loads
+EAST = ["0 0 r rectangle 3, 1 1 r triangle 1, 0 0 r hexagon 1", "1 0 u triangle 1, 1 1 r circle 2"]
+EAST += ["1 0 r circle 1, 1 1 h triangle 1, 0 1 r triangle 1", "1 0 u triangle 1, 1 1 e rectangle 1"]
+EAST += ["1 0 r triangle 1, 0 1 r rectangle 1, 1 1 r circle 1"]
+WEST = ["0 1 r circle 3, 1 0 r triangle 1", "1 0 r circle 1, 1 0 u triangle 1, 0 1 r nil 0"]
+WEST += ["0 1 r circle 1, 1 0 u circle 1", "1 0 u circle 1, 0 1 r rectangle 1, 1 0 r circle 1"]
+WEST += ["1 0 u rectangle 1, 0 0 r rectangle 2"]
+
+
+def test_trains_give_the_rule_of_aleph(tmp_path):
+    """A train goes east if it has a short closed car: two tests of the object that a literal introduces."""
+    text = """
+        :- modeh(1, eastbound(+train)). :- modeb(*, has_car(+train,-car)). :- modeb(1, short(+car)).
+        :- modeb(1, closed(+car)). :- modeb(1, long(+car)). :- modeb(1, open_car(+car)).
+        :- modeb(1, shape(+car,#shape)). :- modeb(1, load(+car,#shape,#int)).
+    """
+    for train, cars in enumerate(EAST + WEST):
+        for number, car in enumerate(cars.split(", ")):
+            short, closed, shape, load, loads = car.split()
+            name = f"c{train}_{number}"
+            text += f"has_car(t{train},{name}). {'short' if short == '1' else 'long'}({name}). "
+            text += f"{'closed' if closed == '1' else 'open_car'}({name}). "
+            text += f"shape({name},{shape}). load({name},{load},{loads}). "
+    (tmp_path / "t.b").write_text(text)
+    (tmp_path / "t.f").write_text("".join(f"eastbound(t{i}). " for i in range(5)))
+    (tmp_path / "t.n").write_text("".join(f"eastbound(t{i}). " for i in range(5, 10)))
+    database, bias = Database.from_aleph(tmp_path / "t"), Bias.from_aleph(tmp_path / "t")
+    tree = RelationalTreeClassifier(bias, cv=None).fit(database)
+    assert tree.tree_.to_tilde().splitlines()[1] == "has_car(A,-C),short(C),closed(C) ? "
+    assert tree.score(database) == 1
+    rules = RelationalRuleClassifier(bias, cv=None).fit(database)
+    assert str(rules).splitlines()[0].startswith("if has_car(A,B), short(B), closed(B) then pos")

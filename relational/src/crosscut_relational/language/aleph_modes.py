@@ -114,6 +114,7 @@ class AlephProgram:
         """Return the bias; see `Bias.from_aleph`."""
         modes: list[Mode] = []
         lookahead: list[AutoLookahead] = []
+        tests: list[AutoLookahead] = []
         types: dict[tuple[str, int], TypeNames] = {}
         for term in self.modes:
             try:
@@ -125,16 +126,23 @@ class AlephProgram:
             literals = tuple(literal.changed(_reusable) for literal in mode.literals)
             modes.append(replace(mode, literals=literals, source=len(modes)))
             lookahead += [each for each in map(_introduced, literals) if each.variables]
+            tests += [each for each in map(_tested, literals) if each.variables]
             types[predicate] = names
         # a predicate with the name of a type may list the constants of that type
         defined = {predicate_of(each.head) for each in self.background if each.head is not None}
         used = {name for names in types.values() for name in names if isinstance(name, str)}
         types |= {(name, 1): (name,) for name in sorted(used) if (name, 1) in defined - types.keys()}
+        settings = self._settings()
+        length = self.parameters.get("clauselength", 4)
+        if not any(map(_expands, modes)) and isinstance(length, int) and length >= 4:
+            # clauses have three goals by default: one about an example's object, and two tests of the object
+            lookahead += tests
+            settings = {"max_lookahead": 2, **settings}
         bias = Bias(
             modes=tuple(modes),
             auto_lookahead=tuple(dict.fromkeys(lookahead)),
             typed=True,
-            settings=Settings(**self._settings()),
+            settings=Settings(**settings),
         )
         head = self.head
         if head is None:
@@ -186,6 +194,22 @@ def _introduced(literal: Literal) -> AutoLookahead:
         if isinstance(argument, Var) and argument.mark == "+-" and not literal.negated
     )
     return AutoLookahead(Literal(literal.name, tuple(Var("", name) for name in names)), tuple(new))
+
+
+def _tested(literal: Literal) -> AutoLookahead:
+    """Return a template by which another test of the same object may follow a test that introduces nothing."""
+    one = [argument for argument in literal.args if isinstance(argument, Var)]
+    is_test = len(one) == 1 and one[0].mark == "+" and literal.args[0] is one[0]
+    args = tuple(Var("", f"V{number}") for number in range(literal.arity))
+    return AutoLookahead(Literal(literal.name, args), ("V0",) if is_test and not literal.negated else ())
+
+
+def _expands(mode: Mode) -> bool:
+    """Whether a mode introduces variables along with constants or several inputs, which makes many tests."""
+    arguments = [argument for each in mode.literals for argument in each.args]
+    introduces = any(isinstance(each, Var) and each.mark == "+-" for each in arguments)
+    inputs = [each for each in arguments if not isinstance(each, Var) or each.mark == "+"]
+    return introduces and (len(inputs) > 1 or not all(isinstance(each, Var) for each in inputs))
 
 
 def _determined(directive: Clause) -> list[tuple[str, int]]:
