@@ -197,7 +197,7 @@ def _introduced(literal: Literal) -> AutoLookahead:
 
 
 def _tested(literal: Literal) -> AutoLookahead:
-    """Return a template by which another test of the same object may follow a test that introduces nothing."""
+    """Return a template by which another test of an object may follow a test that introduces nothing."""
     one = [argument for argument in literal.args if isinstance(argument, Var)]
     is_test = len(one) == 1 and one[0].mark == "+" and literal.args[0] is one[0]
     args = tuple(Var("", f"V{number}") for number in range(literal.arity))
