@@ -18,8 +18,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import subprocess
+import tempfile
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -68,6 +72,11 @@ def learners(classes):
         "scikit-learn tuned ccp": tuned_ccp(classes),
         "scikit-learn tuned grid": GridSearchCV(plain(random_state=0), GRID, cv=5),
         "random forest": forest(random_state=0, n_jobs=1),
+        **(
+            {f"rpart {rule}": Rpart(rule, classes) for rule in ("min", "1-SE")}
+            if shutil.which("Rscript")
+            else {}
+        ),
         "HistGradientBoosting": boosting(random_state=0, categorical_features="from_dtype"),
     }
 
@@ -96,7 +105,49 @@ def figures(y, predicted, probability, classes):
     }
 
 
-def measure(table, n_rows, n_splits, without):
+class Rpart:
+    """R's rpart with its default limits, pruned by its own cross-validation."""
+
+    def __init__(self, rule, classes):
+        self.rule, self.method = rule, "class" if classes else "anova"
+
+    def fit(self, X, y):
+        self.rows, self.y, self.classes_ = pd.DataFrame(X), y, np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        rows = pd.concat([self.rows, pd.DataFrame(X)]).set_axis(
+            [f"x{f}" for f in range(self.rows.shape[1])], axis=1
+        )
+        train = np.arange(len(rows)) < len(self.y)
+        y = np.append(self.y, np.resize(self.y, len(rows) - len(self.y)))  # those of new rows are not used
+        with tempfile.TemporaryDirectory() as folder:
+            data, out = f"{folder}/data.csv", f"{folder}/out.csv"
+            rows.assign(y=y, train=train.astype(int)).to_csv(data, index=False)
+            script = Path(__file__).with_name("rpart_accuracy.R")
+            # with three classes, rpart tries all 2^k sets of k categories
+            subprocess.run(["Rscript", script, data, self.method, out], check=True, timeout=60)
+            both = np.loadtxt(out, delimiter=",", ndmin=2)
+        self.value = np.split(both, 2)[self.rule == "1-SE"]
+        return self.value
+
+    def predict(self, X):
+        value = self.value if self.method == "class" else self.predict_proba(X)
+        return self.classes_[value.argmax(axis=1)] if self.method == "class" else value[:, 0]
+
+
+def evaluated(learner, rows, y, part):
+    """Return the figures of a learner on one outer fold."""
+    old, new = (rows.iloc[of] if isinstance(rows, pd.DataFrame) else rows[of] for of in part)
+    train, test = part
+    model = learner.fit(old, y[train])
+    if y.dtype.kind == "f":
+        return figures(y[test], model.predict(new), None, None)
+    probability = model.predict_proba(new)
+    return figures(y[test], model.predict(new), probability, model.classes_.astype(int))
+
+
+def measure(table, n_rows, n_splits, only, without):
     """Return the mean figures of every learner on a table."""
     warnings.simplefilter("ignore")
     X, y = table.data
@@ -107,21 +158,14 @@ def measure(table, n_rows, n_splits, without):
     folds = (KFold if table.regression else StratifiedKFold)(n_splits, shuffle=True, random_state=0)
     found = {}
     for name, learner in learners(not table.regression).items():
-        if name in without:
+        if name in without or (only and name not in only):
             continue
-        rows = frame if name.startswith(("crosscut", "Hist")) and isinstance(X, pd.DataFrame) else codes
-        each = []
-        for train, test in folds.split(codes, y):
-            part = (
-                (rows.iloc[train], rows.iloc[test])
-                if isinstance(rows, pd.DataFrame)
-                else (rows[train], rows[test])
-            )
-            model = learner.fit(part[0], y[train])
-            probability = None if table.regression else model.predict_proba(part[1])
-            classes = None if table.regression else model.classes_.astype(int)
-            each.append(figures(y[test], model.predict(part[1]), probability, classes))
-        found[name] = {figure: float(np.mean([one[figure] for one in each])) for figure in each[0]}
+        rows = (
+            frame if name.startswith(("crosscut", "Hist", "rpart")) and isinstance(X, pd.DataFrame) else codes
+        )
+        with suppress(subprocess.TimeoutExpired):
+            each = [evaluated(learner, rows, y, part) for part in folds.split(codes, y)]
+            found[name] = {figure: float(np.mean([one[figure] for one in each])) for figure in each[0]}
     return table.describe() | {"used": len(y), "figures": found}
 
 
@@ -131,7 +175,7 @@ def summary(rows):
     for name in rows[0]["figures"]:
         line = {"learner": name}
         for figure, sign in FIGURES.items():
-            tables = [row["figures"] for row in rows if figure in row["figures"][name]]
+            tables = [row["figures"] for row in rows if figure in row["figures"].get(name, {})]
             if not tables:
                 continue
             values = np.array([[each["crosscut best"][figure], each[name][figure]] for each in tables])
@@ -152,6 +196,9 @@ def main():
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--only", nargs="*", default=[], help="tables whose name contains one of these")
     parser.add_argument("--without", nargs="*", default=[], help="learners to leave out")
+    parser.add_argument(
+        "--add", nargs="*", default=[], help="only these learners; others are in the --json FILE"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -160,15 +207,18 @@ def main():
         table for table in TABLES if not options.only or any(part in table.name for part in options.only)
     ]
     tables = [table for table in tables if np.shape(table.data[0])[1] <= MOST_COLUMNS]
-    run = partial(measure, n_rows=options.rows, n_splits=options.splits, without=options.without)
+    run = partial(
+        measure, n_rows=options.rows, n_splits=options.splits, only=options.add, without=options.without
+    )
+    before = json.loads(options.json.read_text())["rows"] if options.add else []
+    known = {row["table"]: row["figures"] for row in before}
     rows = []
     with ProcessPoolExecutor(options.jobs) as pool:
         for row in pool.map(run, tables):
+            row["figures"] = known.get(row["table"], {}) | row["figures"]
             rows.append(row)
-            best = row["figures"]["crosscut best"]
-            print(
-                row["table"], row["used"], {name: round(value, 3) for name, value in best.items()}, flush=True
-            )
+            last = list(row["figures"])[-1]
+            print(row["table"], row["used"], last, row["figures"][last], flush=True)
     record = {
         "machine": machine.as_dict(),
         "quick": bool(options.only),
