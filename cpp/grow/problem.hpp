@@ -92,6 +92,7 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(exact)         /* tests evaluated by the formula that decides, or by exact sums */         \
   X(intervals)     /* opened, to search the cuts inside */                                     \
   X(fold_rows)     /* rows of large bundles that are counted once for all their tasks */       \
+  X(derived_rows)  /* rows of large bundles that are not counted, thanks to a sibling */       \
   X(own_codes)     /* rows whose codes were copied */                                          \
   X(lists)         /* sorted lists split */                                                    \
   X(moved)         /* their entries */                                                         \

@@ -48,6 +48,7 @@ struct Run {
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
   std::atomic<u64> rows_done{0};
+  std::atomic<std::size_t> held_bytes{0};  // of statistics (large/held_statistics.hpp)
 
   explicit Run(const Problem& problem)
       : p(problem),

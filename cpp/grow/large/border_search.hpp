@@ -39,32 +39,21 @@ template <class P> struct BorderSearch : Search<P> {
   };
   int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
 
-  static std::size_t bytes(const Run& run, int f) {
+  // The statistics of column f, which are at `memory`.
+  static Statistics at(const Run& run, int f, char* memory) {
     const Column& c = run.p.columns[f];
-    const std::size_t bins = (c.nominal ? c.n_values : c.n_coarse) + 1;
-    return run.counted ? bins * static_cast<std::size_t>(run.K()) * sizeof(Vec<u32, W>)
-                       : bins * (static_cast<std::size_t>(run.p.n_classes ? run.K() + 1 : 3) *
-                                     sizeof(Vec<double, W>) +
-                                 24);
-  }
-  // Allocates the statistics of column f.
-  static Statistics room(Worker& w, int f) {
-    const Column& c = w.run.p.columns[f];
     Statistics h;
-    h.bins = c.nominal ? c.n_values : c.n_coarse;
+    h.bins = n_bins(c) - 1;
     h.missing = c.has_missing;
     h.firsts = c.coarse_first;
-    const std::size_t total = h.bins + 1;
-    const std::size_t K = static_cast<std::size_t>(w.run.K());
-    if (w.run.counted) h.counts = w.scratch.take<Vec<u32, W>>(total * K);
+    if (run.counted) h.counts = reinterpret_cast<Vec<u32, W>*>(memory);
     else {
-      h.values = w.scratch.take<Vec<double, W>>(total * (w.run.p.n_classes ? K + 1 : 3));
-      h.squares = w.scratch.take<double>(total);
+      h.values = reinterpret_cast<Vec<double, W>*>(memory);
+      if (!run.p.n_classes) h.squares = reinterpret_cast<double*>(h.values + n_cells(run, f));
     }
     return h;
   }
   void fill(int f, const Statistics& h) {
-    rows.copy_codes(f);
     if (const u8* codes = rows.codes->column[f]) fill_with(h, codes);
     else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.codes});
   }

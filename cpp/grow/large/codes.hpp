@@ -5,7 +5,7 @@
 #pragma once
 #include <memory>
 
-#include "grow/bundle.hpp"
+#include "held_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -108,6 +108,7 @@ struct LargeRows {
   RowBits bits = {};
   const Codes* source = nullptr;  // where copy_codes copies from; null: nothing to copy
   const u32* source_ids = nullptr;
+  const ColumnStatistics* statistics = nullptr;  // null: not held
 
   CC_INLINE u32 mask(u32 i) const { return masks[i]; }
   CC_INLINE u32 row(u32 i) const { return codes->row(ids[i]); }

@@ -77,4 +77,45 @@ void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 la
   });
 }
 
+// Some rows of a large bundle.
+struct SomeRows {
+  const LargeRows& all;
+  const u32* positions;
+  u32 n;
+  CC_INLINE u32 mask(u32 i) const { return all.mask(positions[i]); }
+  CC_INLINE u32 rank(int f, u32 i) const { return all.rank(f, positions[i]); }
+};
+
+// The same from the statistics of a large bundle. A lane's neighbours are in the interval of its
+// cut or in the next ones with rows of the lane, so only the rows in these are searched, and none
+// if every interval has one value. Searching all rows took a fifth of the time.
+inline void own_neighbours(Worker& w, const LargeRows& rows, int f, u32 missing_rank, u32 lanes,
+                           const u32* cut, u32* below, u32* above) {
+  if (!rows.statistics)
+    return own_neighbours<LargeRows>(w, rows, f, missing_rank, lanes, cut, below, above);
+  const Column& c = rows.columns[f];
+  const char* column = rows.statistics->column(f);
+  const bool by_value = c.n_coarse == c.n_values;
+  ByteSet wanted;
+  each_bit(lanes, [&](int k) {
+    const auto has_rows = [&](u32 bin) { return rows.statistics->has_rows(column, bin, k); };
+    const u32 bin = static_cast<u32>(
+        std::upper_bound(c.coarse_first, c.coarse_first + c.n_coarse, cut[k]) - c.coarse_first - 1);
+    u32 low = bin + by_value, high = bin + 1;  // low: plus one
+    while (low > 0 && !has_rows(low - 1)) low--;
+    while (high < c.n_coarse && !has_rows(high)) high++;
+    below[k] = low ? low - 1 : 0;
+    above[k] = high < c.n_coarse ? high : ~u32{0};
+    wanted.add(bin);
+    wanted.add(below[k]);
+    if (high < c.n_coarse) wanted.add(high);
+  });
+  if (by_value) return;
+  const auto mark = w.scratch.mark();
+  u32* positions = w.scratch.take<u32>(rows.n);
+  const SomeRows near{rows, positions, rows.find(f, wanted, positions)};
+  own_neighbours<SomeRows>(w, near, f, missing_rank, lanes, cut, below, above);
+  w.scratch.release(mark);
+}
+
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -3,10 +3,12 @@
 // shares the columns and rows of a large bundle. Small bundles are finished in a local table
 // (small/refine_local.hpp).
 #pragma once
+#include <vector>
+
 #include "child_bundles.hpp"
 #include "grow/small/refine_local.hpp"
 #include "search_large.hpp"
-#include "waiting_bundle.hpp"
+#include "siblings.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
@@ -54,7 +56,7 @@ struct Block {
     w().run.rows_done.fetch_add(static_cast<u64>(rows), std::memory_order_relaxed);
   }
 
-  void refine(const WaitingBundle& bundle) {
+  void refine(WaitingBundle& bundle) {
     Worker& worker = w();
     worker.poll();
     const std::size_t local = local_limit(bundle);
@@ -95,7 +97,7 @@ struct Block {
     waiting.add(me, std::move(part));
   }
 
-  void refine_large(const WaitingBundle& source, std::size_t local) {
+  void refine_large(WaitingBundle& source, std::size_t local) {
     Worker& worker = w();
     Bundle bundle = source;
     const u32 n = source.n_rows;
@@ -109,18 +111,31 @@ struct Block {
     rows.bits = RowBits::of(worker, rows.codes->n, rows.ids, n);
     close_pure_lanes(worker, bundle, rows);
     if (bundle.lanes) {
-      Best best = search_large(worker, bundle, rows);
+      const bool arrived = source.statistics != nullptr;
+      level.derived_rows += arrived ? n : 0;
+      if (!arrived)
+        source.statistics = hold_statistics(worker.run, lanes_width(worker.run, bundle));
+      const LargeStatistics statistics{source.statistics.get(), arrived, source.lanes,
+                                       source.sibling.get()};
+      const ColumnStatistics held{worker.run, source.statistics.get(),
+                                  lanes_width(worker.run, bundle)};
+      if (held.memory) rows.statistics = &held;
+      Best best = search_large(worker, bundle, rows, statistics, [&] { add_siblings(source); });
       const Fork forked = fork(worker, bundle, rows, best);
       level.seconds += seconds_now() - started;
-      leave_children(bundle, rows, codes, all_lanes, forked, local);
+      leave_children(bundle, rows, codes, all_lanes, forked, local, source.statistics);
     } else {
+      for (WaitingBundle* s = source.sibling.get(); s; s = s->sibling.get())
+        s->statistics.reset();  // they must be counted
+      add_siblings(source);
       done(bundle.to_do * all_lanes);
     }
     worker.scratch.release(mark);
   }
 
   void leave_children(const Bundle& bundle, const LargeRows& rows, const HeldCodes& codes,
-                      double all_lanes, const Fork& forked, std::size_t local) {
+                      double all_lanes, const Fork& forked, std::size_t local,
+                      HeldStatistics& statistics) {
     Worker& worker = w();
     // The approximate number of levels of work left in this bundle and its descendants. A local
     // table (about 2^11 rows) counts as three.
@@ -133,8 +148,8 @@ struct Block {
     const ChildBundles children = child_bundles(worker, rows, forked);
     double going_on = 0;  // rows that have not reached a leaf
     const double to_do = bundle.to_do * (1 - 1 / static_cast<double>(levels));
-    WaitingList<WaitingBundle> next;
-    for (int c = 0; c < children.n; c++) {
+    std::vector<WaitingBundle::Pointer> next(static_cast<std::size_t>(children.n));
+    for (std::size_t c = 0; c < next.size(); c++) {
       ChildBundle& child = children.bundle[c];
       if (!child.n) continue;
       Bundle of_child = bundle_of(worker, bundle, forked, child);
@@ -143,11 +158,26 @@ struct Block {
       WaitingBundle::Pointer later = WaitingBundle::make(of_child, codes, child.n);
       child.ids = later->ids;
       child.masks = later->masks;
-      next.add(std::move(later));
+      next[c] = std::move(later);
     }
     route(worker, rows, forked, children);
-    while (WaitingBundle::Pointer later = next.oldest()) waiting.add(me, std::move(later));
+    const Problem& p = worker.run.p;
+    // The squares of a regression cannot be derived. They are needed to open intervals only.
+    if (children.left && statistics &&
+        (p.n_classes || std::none_of(p.columns, p.columns + p.n_features, has_intervals)))
+      join_siblings(worker.run, bundle, children, next, statistics,
+                    [&](const WaitingBundle& child) { return child.n_rows > local_limit(child); });
+    statistics.reset();
+    for (WaitingBundle::Pointer& later : next)
+      if (later) waiting.add(me, std::move(later));
     done(bundle.to_do * all_lanes - to_do * going_on);
+  }
+
+  void add_siblings(WaitingBundle& counted) {
+    while (WaitingBundle::Pointer sibling = std::move(counted.sibling)) {
+      counted.sibling = std::move(sibling->sibling);
+      waiting.add(me, std::move(sibling));
+    }
   }
 
   void refine_waiting() {

@@ -142,21 +142,19 @@ inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& childre
 
 inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& children) {
   const bool pack = !w.run.p.multiplicity;
-  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
+  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32, int part) {
     for (int c = 0; c < children.n; c++) {
       const ChildBundle& child = children.bundle[c];
       const u16 first = static_cast<u16>(child.left);
       const u16 second = static_cast<u16>(child.right);
       const u32 lanes = child.lanes;
-      const u32 at = children.at[part * children.n + c];
-      u32* to_ids = child.ids + at;
-      u16* to_masks = child.masks + at;
-      for (u32 i = begin; i < end; i++) {
+      u32 at = children.at[part * children.n + c];
+      const u32 end_at = children.at[(part + 1) * children.n + c];
+      for (u32 i = begin; at < end_at; i++) {  // without branches: a row not kept is overwritten
         const u32 m = lanes_in(rows.masks[i], children.left[i], first, second);
-        if (m) {
-          *to_ids++ = rows.ids[i];
-          *to_masks++ = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
-        }
+        child.ids[at] = rows.ids[i];
+        child.masks[at] = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
+        at += m != 0;
       }
     }
   });

@@ -1,7 +1,10 @@
 // Finds the best tests of a large bundle, in two resolutions. Threads share the columns. The result
 // does not depend on the order of the columns, because ties are broken by feature and key.
 #pragma once
+#include <vector>
+
 #include "interval_search.hpp"
+#include "waiting_bundle.hpp"
 #include "grow/criteria/running_statistics.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -9,21 +12,39 @@ namespace crosscut::CROSSCUT_LEVEL {
 // columns are searched in batches whose statistics need at most this many bytes
 constexpr std::size_t kStatisticsBytes = std::size_t{128} << 20;
 
-template <class P>
+// Where the statistics of a large bundle are.
+struct LargeStatistics {
+  char* held;                    // null: they are kept for a batch of columns only
+  bool arrived;                  // they came with the bundle
+  u32 lanes;                     // that they are needed of
+  const WaitingBundle* sibling;  // see WaitingBundle
+};
+
+template <class P, class Counted>
 void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
-                       const SortedRows& sorted, const ScanRows& all_rows, Best& best) {
+                       const SortedRows& sorted, const ScanRows& all_rows,
+                       const LargeStatistics& source, const Counted& counted, Best& best) {
   using Search = IntervalSearch<P>;
   using Statistics = typename Search::Statistics;
   const int F = w.run.p.n_features;
+  const auto offsets = [&](int W) {  // of the columns, and their sum
+    std::size_t* at = w.scratch.take<std::size_t>(static_cast<std::size_t>(F + 1));
+    at[0] = 0;
+    for (int f = 0; f < F; f++) at[f + 1] = at[f] + statistics_bytes(w.run, f, W);
+    return at;
+  };
+  const std::size_t* at = offsets(Search::W);
+  std::vector<const std::size_t*> of_sibling;
+  for (const WaitingBundle* s = source.sibling; s; s = s->sibling.get())
+    of_sibling.push_back(offsets(lanes_width(w.run, *s)));
   for (int begin = 0, end = 0; begin < F; begin = end) {
-    for (std::size_t bytes = 0;
-         end < F && (end == begin || bytes + Search::bytes(w.run, end) <= kStatisticsBytes);) {
-      bytes += Search::bytes(w.run, end);
+    while (end < F && (end == begin || source.held || at[end + 1] - at[begin] <= kStatisticsBytes))
       end++;
-    }
     const auto mark = w.scratch.mark();
-    Statistics* statistics = w.scratch.take<Statistics>(static_cast<std::size_t>(end - begin));
-    for (int f = begin; f < end; f++) statistics[f - begin] = Search::room(w, f);
+    char* memory = source.held ? source.held : w.scratch.take<char>(at[end] - at[begin]);
+    const auto statistics_of = [&](int f) {
+      return Search::at(w.run, f, memory + (at[f] - at[begin]));
+    };
     std::mutex mutex;  // protects best
     const auto each_column = [&](const auto& search_column) {
       w.share(end - begin, [&](Worker& worker, Parts& parts) {
@@ -35,16 +56,22 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
         Search search(worker, bundle, rows, sorted, all_rows, local_best);
         for (int i; (i = parts.take()) >= 0;) {
           worker.poll();
-          search_column(search, begin + i, statistics[i]);
+          search_column(search, begin + i, statistics_of(begin + i));
         }
         const std::scoped_lock lock(mutex);
         best.merge(local_best);
       });
     };
-    each_column([](Search& search, int f, const Statistics& h) {
-      search.fill(f, h);
+    each_column([&](Search& search, int f, const Statistics& h) {
+      rows.copy_codes(f);
+      if (!source.arrived) search.fill(f, h);
+      auto to = of_sibling.begin();
+      for (const WaitingBundle* s = source.sibling; s; s = s->sibling.get())
+        pack_column<true>(w.run, f, memory + (at[f] - at[begin]), Search::W, s->shared,
+                          s->statistics.get() + (*to++)[f], lanes_width(w.run, *s));
       search.search_borders(f, h);
     });
+    if (end == F) counted();
     // A bound is compared with the best border of all columns, so this is a second pass.
     if (all_rows.info)
       each_column([](Search& search, int f, const Statistics& h) { search.open_intervals(f, h); });
@@ -52,12 +79,16 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
   }
 }
 
-inline Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows) {
+// counted(): all columns of the bundle have been counted.
+template <class Counted>
+Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows,
+                  const LargeStatistics& source, const Counted& counted) {
   Best best(w, bundle);
   const auto mark = w.scratch.mark();
   const Problem& p = w.run.p;
-  const int W = large_width(p.multiplicity ? kLanes : bundle.n);
-  const SortedRows sorted = SortedRows::of(w, bundle, rows, W);
+  const int W = lanes_width(w.run, bundle);
+  SortedRows sorted{};
+  if (!source.arrived) sorted = SortedRows::of(w, bundle, rows, W, source.lanes);
   bool intervals = false;  // does any column need the second resolution?
   for (int f = 0; f < p.n_features; f++) intervals |= has_intervals(p.columns[f]);
   u32* info = intervals ? w.scratch.take<u32>(rows.n) : nullptr;
@@ -72,11 +103,12 @@ inline Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows)
     return w.gathered(intervals ? from : nullptr, rows.n, row);
   };
   // With multiplicities every row is mixed, so `times` is in the order of the positions.
+  if (source.arrived && intervals) sorted.times = times_of_lanes(w, rows.n, row);
   const ScanRows all_rows{info, gathered(p.weight), gathered(p.product), sorted.times};
   const auto with = [&]<template <int> class P>() {
-    if (W == 1) search_large_with<P<1>>(w, bundle, rows, sorted, all_rows, best);
-    else if (W == 8) search_large_with<P<8>>(w, bundle, rows, sorted, all_rows, best);
-    else search_large_with<P<16>>(w, bundle, rows, sorted, all_rows, best);
+    with_width(W, [&]<int kW>() {
+      search_large_with<P<kW>>(w, bundle, rows, sorted, all_rows, source, counted, best);
+    });
   };
   if (rows.n <= kFloatRows) with_running_statistics<true>(w.run, with);
   else with_running_statistics<false>(w.run, with);

@@ -8,9 +8,6 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// Lanes of the statistics. One is spare: the cell of rows that train every task.
-inline int large_width(int lanes) { return lanes == 1 ? 1 : lanes <= 7 ? 8 : 16; }
-
 // The rows of a bundle, divided into fold rows and mixed (other) rows once for all columns.
 struct SortedRows {
   u32 n_fold, n_mixed;
@@ -21,14 +18,15 @@ struct SortedRows {
   const double *fold_w, *fold_p, *mixed_w, *mixed_p;
   const u8* times;  // mixed rows: [row][kLanes] or null
 
-  static SortedRows of(Worker& w, const Bundle& bundle, const LargeRows& rows, int W) {
+  // live: the lanes that need statistics
+  static SortedRows of(Worker& w, const Bundle& bundle, const LargeRows& rows, int W, u32 live) {
     const Problem& p = w.run.p;
     SortedRows s{};
     u32* fold = w.scratch.take<u32>(rows.n);
     u32* cell = w.scratch.take<u32>(rows.n);
     u32* mixed = w.scratch.take<u32>(rows.n);
     u32* info = w.scratch.take<u32>(rows.n);
-    const u32 live = bundle.lanes, spare = static_cast<u32>(W - 1);
+    const u32 spare = static_cast<u32>(W - 1);
     const auto is_fold_row = [&](u32 out) {
       return (out & (out - 1)) == 0 && !p.multiplicity && !off(Acceleration::fold_rows);
     };

@@ -19,6 +19,11 @@ struct WaitingBundle : Bundle {
     }
   };
   using Pointer = std::unique_ptr<WaitingBundle, End>;
+  HeldStatistics statistics;  // null: the rows must be counted
+  // The first of the bundles that wait until this one is counted. Their statistics are their lanes
+  // of the parent's; those of the lanes `shared` of this one are to be subtracted.
+  Pointer sibling;
+  u32 shared = 0;
 
   // Allocates a bundle; the caller fills in its rows.
   static Pointer make(const Bundle& bundle, const HeldCodes& codes, u32 n_rows) {
