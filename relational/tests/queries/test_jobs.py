@@ -161,7 +161,7 @@ import resource
 from crosscut_relational.queries import queries
 from test_jobs import linked
 queries.SINGLE_THREAD = 16
-grower = linked(4, n=600)
+grower = linked(4, n=4000)  # needs more memory than what the allocator holds already
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 limits = resource.getrlimit(resource.RLIMIT_AS)
 outcomes = set()
