@@ -107,15 +107,17 @@ def copies(data: TrainingSet) -> NDArray[np.bool_]:
     few = possible < np.log(100) + 2 * np.log(n)
     if few or not LEAST_ROWS <= n <= MOST_ROWS or np.any(table.n_values == n):
         return copied
-    rows, key, different = np.arange(n), np.zeros(n, np.uint64), 1.0
-    order = np.argsort(-table.n_values).tolist()
-    columns = [(int(table.n_values[f]), table.ranks[f]) for f in order]
-    y = np.unique(data.target.values, return_inverse=True)[1]
-    for n_values, values in [*columns, (n, y)]:
-        key = key * np.uint64(0x9E3779B97F4A7C15) + values[rows].astype(np.uint64)
-        different *= n_values
-        if different < 100 * n and values is not y:
-            continue  # too few columns to tell rows apart
+    order = np.argsort(-table.n_values)
+    # first the columns that tell most rows apart, then all others for the rows that are left
+    some = 1 + int(
+        np.searchsorted(np.cumsum(np.log(np.maximum(table.n_values[order], 1))), np.log(100.0 * n))
+    )
+    rows, key = np.arange(n), np.zeros(n, np.uint64)
+    y = data.target.values
+    bits = y.view(np.uint64) if y.dtype == np.float64 else y
+    for part in ([table.ranks[f] for f in order[:some]], [*(table.ranks[f] for f in order[some:]), bits]):
+        for values in part:
+            key = key * np.uint64(0x9E3779B97F4A7C15) + values[rows].astype(np.uint64)
         ordered = np.sort(key)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
         if not len(repeated):
