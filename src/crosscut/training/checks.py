@@ -104,8 +104,7 @@ def _check_is_table(X: TableLike) -> None:
     if X is None or type(X) in {str, bytes, dict, set}:  # a sparse matrix may be a subclass of dict
         raise TypeError(
             f"X is {'None' if X is None else 'a ' + type(X).__name__}; pass a two-dimensional array or a "
-            "pandas, "
-            "polars or Arrow frame, for example pandas.DataFrame(X)"
+            "pandas, polars or Arrow frame, for example pandas.DataFrame(X)"
         )
     shape = getattr(X, "shape", None)
     if isinstance(X, (list, tuple)) and X and not any(np.ndim(row) for row in X[:1]):

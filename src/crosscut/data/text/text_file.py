@@ -187,10 +187,8 @@ def _naming_separator(place: Place, dialect: Dialect) -> Iterator[None]:
             line, n_values = ragged
             raise ValueError(
                 f"{str(place)!r}: line {line} has {n_values} value{'s' * (n_values != 1)}, expected "
-                f"{len(dialect.names)} "
-                f"(separated by {dialect.separator!r}); put values that contain {dialect.separator!r} into "
-                "quotes, "
-                "or set separator=..."
+                f"{len(dialect.names)} (separated by {dialect.separator!r}); put values that contain "
+                f"{dialect.separator!r} into quotes, or set separator=..."
             ) from error
         raise pa.ArrowInvalid(f"as values separated by {dialect.separator!r}: {error}") from error
 
