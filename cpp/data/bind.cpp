@@ -11,6 +11,7 @@
 
 #include "base/arrays.hpp"
 #include "classes.hpp"
+#include "copied_rows.hpp"
 #include "grid.hpp"
 #include "masks.hpp"
 #include "rank.hpp"
@@ -181,6 +182,14 @@ void cut_rows(std::size_t n_folds, const Output<std::int64_t>& folds) {
     to = std::fill_n(to, n / n_folds + (fold < n % n_folds), static_cast<std::int64_t>(fold));
 }
 
+void find_copies(const Matrix<std::uint32_t>& ranks, const Array<std::uint64_t>& target,
+                 const Output<bool>& copied) {
+  const std::size_t n = target.size();
+  need(n < 0x7FFFFFFFu && ranks.shape(1) == n && copied.size() == n,
+       "copied_rows: ranks, target and copied must have one entry per row, at most 2^31 - 2");
+  copied_rows(ranks.data(), ranks.shape(0), target.data(), n, copied.data());
+}
+
 }  // namespace
 
 void bind_data(nb::module_& m) {
@@ -196,6 +205,7 @@ void bind_data(nb::module_& m) {
   m.def("cut_folds", &cut_rows, "n_folds"_a, "folds"_a.noconvert());
   m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(),
         "shuffle"_a.none(), "n_threads"_a);
+  m.def("copied_rows", &find_copies, "ranks"_a, "target"_a, "copied"_a.noconvert());
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);
   m.def("first_marked", &find_marked, "masks"_a, "bit"_a, "rows"_a);
   m.def("rows_by_fold", &order_by_fold, "folds"_a, "ordered"_a.noconvert(), "n_threads"_a);

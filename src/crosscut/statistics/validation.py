@@ -30,6 +30,8 @@ from crosscut.statistics.scores import scores_by_part
 from crosscut.statistics.selection import Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from crosscut.forest.pruning_table import PruningRule, PruningTable
@@ -396,15 +398,19 @@ class TreeValidation(Validation):
     @cached_property
     def fold_values(self) -> NDArray[np.float64]:  # type: ignore[override]
         """Class probabilities or mean in the leaf of each held-out row."""
-        value = self.forest.packed.value
-        return (value if self.classes is None else probabilities(value))[self.node]
+        return self._of_leaves(lambda value: value if self.classes is None else probabilities(value))
 
     @cached_property
     def decided(self) -> NDArray[Any]:
         """Class code or number predicted by the leaf of each held-out row."""
-        packed = self.forest.packed
-        decided = packed.value[:, 0] if self.classes is None else decisions(packed.value, packed.loss)
-        return decided[self.node]
+        loss = self.forest.packed.loss
+        return self._of_leaves(lambda value: value[:, 0] if self.classes is None else decisions(value, loss))
+
+    def _of_leaves(self, of_values: Callable[[NDArray[np.float64]], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function to each node's value, or to those of the reached leaves if they are fewer."""
+        value = self.forest.packed.value
+        few = len(self.node) < len(value)
+        return np.asarray(of_values(value[self.node]) if few else of_values(value)[self.node])
 
     @cached_property
     def pruning_table(self) -> PruningTable:

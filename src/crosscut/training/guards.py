@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut import _core
 from crosscut.data.columns import ROW_NUMBERS, TIMES
 from crosscut.forest.export.text import counted
 from crosscut.statistics.scores import accuracy, r_squared
@@ -103,28 +104,13 @@ def copies(data: TrainingSet) -> NDArray[np.bool_]:
     """
     table, n = data.table, data.n_rows
     copied = np.zeros(n, np.bool_)
-    possible = np.log(np.maximum(table.n_values, 1)).sum()
-    few = possible < np.log(100) + 2 * np.log(n)
+    few = np.log(np.maximum(table.n_values, 1)).sum() < np.log(100) + 2 * np.log(n)
     if few or not LEAST_ROWS <= n <= MOST_ROWS or np.any(table.n_values == n):
         return copied
-    order = np.argsort(-table.n_values)
-    # first the columns that tell most rows apart, then all others for the rows that are left
-    some = 1 + int(
-        np.searchsorted(np.cumsum(np.log(np.maximum(table.n_values[order], 1))), np.log(100.0 * n))
-    )
-    rows, key = np.arange(n), np.zeros(n, np.uint64)
     y = data.target.values
-    bits = y.view(np.uint64) if y.dtype == np.float64 else y
-    for part in ([table.ranks[f] for f in order[:some]], [*(table.ranks[f] for f in order[some:]), bits]):
-        for values in part:
-            key = key * np.uint64(0x9E3779B97F4A7C15) + values[rows].astype(np.uint64)
-        ordered = np.sort(key)
-        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-        if not len(repeated):
-            return copied
-        left = np.isin(key, repeated)
-        rows, key = rows[left], key[left]
-    copied[rows] = True
+    _core.copied_rows(
+        table.ranks, y.view(np.uint64) if y.dtype == np.float64 else y.astype(np.uint64), copied
+    )
     return copied
 
 
