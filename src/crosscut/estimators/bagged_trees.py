@@ -16,7 +16,7 @@ from crosscut.forest.shrinkage import shrunk, strengths
 from crosscut.forest.smaller_trees import importances
 from crosscut.forest.tree import expected, probabilities
 from crosscut.statistics.conformal import bagged_intervals, bagged_sets
-from crosscut.statistics.scores import accuracy, r_squared
+from crosscut.statistics.validation import Validation
 from crosscut.tasks import Tasks
 from crosscut.training.checks import ChecksScores, read_table
 from crosscut.training.fit import Fit, fit_of
@@ -25,6 +25,8 @@ from crosscut.training.train import grow_trees, prune_each, validate, without_fo
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
@@ -152,23 +154,18 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
     @property
     def oob_predictions_(self) -> NDArray[Any]:
         """Prediction of each row by the trees whose sample lacks it; None or NaN for rows in every sample."""
-        out_of_bag = fit_of(self).validated("oob_predictions_")
+        out_of_bag = self._out_of_bag("oob_predictions_")
         if out_of_bag.classes is None:
-            return out_of_bag.values[:, 0]
-        seen = out_of_bag.times_held_out > 0
-        predictions = np.empty(len(seen), dtype=self.classes_.dtype if seen.all() else object)
-        predictions[seen] = self.classes_[self._codes(out_of_bag.values[seen])]
+            return fit_of(self).validated("oob_predictions_").values[:, 0]
+        n, rows = len(out_of_bag.y), out_of_bag.rows
+        predictions = np.empty(n, dtype=self.classes_.dtype if len(rows) == n else object)
+        predictions[rows] = self.classes_[out_of_bag.decided]
         return predictions
 
     @property
     def oob_score_(self) -> float:
         """Accuracy, or R², of ``oob_predictions_``."""
-        out_of_bag = fit_of(self).validated("oob_score_")
-        seen = out_of_bag.times_held_out > 0
-        y, values = out_of_bag.y[seen], out_of_bag.values[seen]
-        if out_of_bag.classes is None:
-            return r_squared(y, values[:, 0])
-        return accuracy(y, self._codes(values))
+        return float(self._out_of_bag("oob_score_").all_scores[1])
 
     @property
     def oob_probabilities_(self) -> NDArray[np.float64]:
@@ -180,6 +177,35 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
     def classes_(self) -> NDArray[Any]:
         """The classes (classification only)."""
         return fit_of(self).known_classes
+
+    def _out_of_bag(self, what: str, n_trees: int | None = None) -> Validation:
+        """Return the results of rows outside the samples of the first trees, each predicted by their mean."""
+        each = fit_of(self).validated(what)
+        end = each.row_start[len(self.forest_) if n_trees is None else n_trees]
+        part = Validation(each.y, each.classes, each.rows[:end], each.row_start, each.fold_values[:end])
+        rows = np.flatnonzero(part.times_held_out)
+        result = Validation(each.y, each.classes, rows, np.array([0, 0, len(rows)]), part.values[rows])
+        result.weights = each.weights
+        if each.classes is not None:
+            result.decided = self._codes(result.fold_values)
+        return result
+
+    def report(self, path: str | PathLike[str], *, target: str | None = None) -> None:
+        """Write an HTML report on the out-of-bag error and the columns, which works offline.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        target : str, optional
+            Name of the target; by default the name of ``y``.
+        """
+        from crosscut.report.bagged import write_bagged_report
+
+        n = len(self.forest_)
+        numbers = np.unique(np.geomspace(1, n, min(n, 30)).astype(int)).tolist()
+        results = {number: self._out_of_bag("report()", number) for number in numbers}
+        write_bagged_report(fit_of(self), results, path, target=target)
 
     def _values(self, X: TableLike) -> NDArray[np.float64]:
         """Return the average of the leaf values that each row reaches."""

@@ -22,20 +22,25 @@ SIZE = (300, 150)  # of a chart
 
 
 def column_table(fit: Fit) -> list[dict[str, Any]]:
-    """Describe each column: kind, missing values, importance in the final tree and over the folds."""
+    """Describe each column: kind, missing values, importance in the final tree and over the folds.
+
+    Bagged trees have no final tree; their mean takes its place.
+    """
     schema, missing, packed = fit.schema, fit.n_missing, fit.forest.packed
     by_tree = np.array([importances(packed.only(t), len(schema)) for t in range(len(fit.forest))])
-    folds = by_tree[1:] if len(by_tree) > 1 else by_tree
+    final = by_tree.mean(axis=0) if fit.bagged else by_tree[0]
+    others = by_tree if fit.bagged else by_tree[1:]
+    folds = others if len(others) else by_tree
     return [
         {
             "name": name,
             "kind": schema.kinds[f],
             "categories": len(schema.categories[f]) if schema.kinds[f] == "nominal" else None,
             "missing": None if missing is None else int(missing[f]),
-            "importance": float(by_tree[0, f]),
+            "importance": float(final[f]),
             "lowest": float(folds[:, f].min()),
             "highest": float(folds[:, f].max()),
-            "folds": int(np.count_nonzero(by_tree[1:, f])),
+            "folds": int(np.count_nonzero(others[:, f])),
             "used": bool(by_tree[:, f].any()),
         }
         for f, name in enumerate(schema.names)

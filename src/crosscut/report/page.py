@@ -58,12 +58,11 @@ def check_ending(path: str | PathLike[str]) -> None:
 def _evidence(fit: Fit, summary: dict[str, Any]) -> dict[str, Any]:
     """Return charts and tables of the held-out rows, which every kind of page shows."""
     validation, cv, answer = fit.validated("report()"), summary["cv"], summary["answer"]
-    evidence: dict[str, Any] = {
-        "fold_chart": charts.bar_chart(
+    evidence: dict[str, Any] = {"wrong": most_wrong(validation)}
+    if cv["folds"] > 1:
+        evidence["fold_chart"] = charts.bar_chart(
             cv["error_by_fold"], f"{cv['measure']} of each fold", "fold", cv["measure"], mean=cv["error"]
-        ),
-        "wrong": most_wrong(validation),
-    }
+        )
     if answer["low"] is not None:
         baseline = answer["baseline"] if fit.classes is not None else 0.0
         evidence["gauge"] = charts.gauge(answer["score"], answer["low"], answer["high"], baseline)

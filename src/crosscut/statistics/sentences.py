@@ -38,6 +38,8 @@ TERMS = {
     "model uses, not what causes what.",
     "interval": "The range that probably contains the true value: about 90 of 100 such intervals do.",
     "leaf": "The end of a path through the tree, which holds the prediction.",
+    "out of bag": "Not in the sample that a tree was trained on. Each row is predicted by the mean of the "
+    "trees whose samples lack it.",
     "precision": "Of the rows predicted as a class, the fraction that belong to it.",
     "prediction set": "All classes that cannot be excluded for a row. About 90 of 100 sets contain the true "
     "class.",

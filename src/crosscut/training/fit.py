@@ -132,6 +132,11 @@ class Fit:
         return tuple(self.forest)[1:]
 
     @property
+    def bagged(self) -> bool:
+        """Whether all trees are of bootstrap samples, so that none is the final one."""
+        return "n_trees" in self.settings
+
+    @property
     def kind(self) -> str:
         """Whether classes or numbers are predicted: "classification" or "regression"."""
         return "regression" if self.classes is None else "classification"
