@@ -244,6 +244,42 @@ def test_a_large_tree_opens_in_parts_that_can_be_read(browser, pages):
         assert len(browser.find_elements("css selector", "#drawing .node")) == len(boxes)
 
 
+def test_two_fingers_zoom_and_one_tap_opens(browser, pages):
+    visit(browser, pages("large")[2], 390)
+    browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 5})
+    try:
+        drawing = browser.find_element("css selector", "#drawing")
+        browser.execute_script("arguments[0].scrollIntoView({behavior: 'instant'})", drawing)
+        wide = browser.find_element("css selector", "#drawing svg").size["width"]
+        x, y = (drawing.rect["width"] / 2 + drawing.rect["x"], 200)
+
+        def touch(kind, half=None):
+            points = (
+                [] if half is None else [{"x": x - half, "y": y, "id": 0}, {"x": x + half, "y": y, "id": 1}]
+            )
+            browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", 30)
+        for half in (45, 60, 75, 90):
+            touch("touchMove", half)
+        touch("touchEnd")
+        zoomed = browser.find_element("css selector", "#drawing svg").size["width"]
+        assert zoomed > 1.5 * wide
+        more = browser.find_element("css selector", "#drawing .node.more .toggle")
+        before = len(browser.find_elements("css selector", "#drawing .node"))
+        box = browser.execute_script(
+            "arguments[0].scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
+            "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]",
+            more,
+        )
+        at = [{"x": box[0], "y": box[1], "id": 0}]
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": at})
+        touch("touchEnd")
+        assert len(browser.find_elements("css selector", "#drawing .node")) != before
+    finally:
+        browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
 def test_the_overview_shows_the_part_that_is_seen_and_moves_it(browser, pages):
     visit(browser, pages("large")[2])
     assert not browser.find_element("id", "map").is_displayed()

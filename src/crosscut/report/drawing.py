@@ -19,7 +19,7 @@ MAX_LEAVES = 40  # a larger drawing is unreadable
 FEW_LEAVES = 8  # up to here a parent is beside the middle of its children; else the root is at the top
 HEIGHT, GAP, BETWEEN = 60, 12, 34  # of a box, below it, and between levels
 NARROW, WIDE = 112, 236  # widths of boxes
-LETTER = {"condition": 7.0, "label": 8.8, "rows": 7.0}  # average width of a letter by line of the box
+LETTER = {"condition": 7.6, "label": 9.4, "rows": 7.4}  # average width of a letter by line of the box
 N_COLOURS = 7  # of classes
 
 

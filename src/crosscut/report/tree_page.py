@@ -15,7 +15,7 @@ from crosscut.forest.predict import apply
 from crosscut.forest.tree import proportions
 from crosscut.report.charts import bar_chart, size_chart
 from crosscut.report.columns import column_chart, value_text
-from crosscut.report.drawing import class_colours, opened_nodes, svg_of
+from crosscut.report.drawing import WIDE, class_colours, opened_nodes, svg_of
 from crosscut.report.evidence import most_wrong
 from crosscut.report.interactive import tree_of_page
 from crosscut.report.page import first_lines, page_part, script_data, write_page
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 700  # of the tree as text
 PAPER = (690.0, 940.0)  # width and height of a page in pixels; larger trees are printed as text
+PAPER_LEVELS, PAPER_BOX = 2, 200  # levels of splits, which are drawn above that text, and width of a box
 MAX_NOTEBOOK_LINES = 40  # of the tree as text in a notebook
 MAX_CHARTS = 24  # columns whose values are drawn
 MAX_VALUES = 6  # of a row that is listed
@@ -111,14 +112,25 @@ def write_report(
 
 
 def _drawing(fit: Fit, size: Size, colours: list[int]) -> dict[str, Any]:
-    """Draw the chosen tree for paper and for browsers without scripts, and say whether all of it is drawn."""
+    """Draw the chosen tree for browsers without scripts, and its first levels if it is too large for paper."""
     tree = size.forest[0]
     inner = size.inner[: len(tree)]
-    root = TreeBoxes(tree, fit.schema, fit.classes, colours).root(opened_nodes(tree, inner), inner)
-    svg = svg_of(root, f"Decision tree with {fit.final.n_leaves} leaves", buttons=False)
-    whole = all(box.kind != "more" for box in root.walk())
-    width, height = map(float, re.findall(r"[\d.]+", svg[: svg.index(">")])[2:4])
-    return {"svg": svg, "whole": whole, "on_paper": whole and width <= PAPER[0] and height <= PAPER[1]}
+    opened = opened_nodes(tree, inner)
+
+    def drawn(nodes: list[int], widest: int = WIDE) -> tuple[str, bool, bool]:
+        root = TreeBoxes(tree, fit.schema, fit.classes, colours).root(nodes, inner)
+        svg = svg_of(root, f"Decision tree with {fit.final.n_leaves} leaves", widest=widest, buttons=False)
+        width, height = map(float, re.findall(r"[\d.]+", svg[: svg.index(">")])[2:4])
+        fits = width <= PAPER[0] and height <= PAPER[1]
+        return svg, all(box.kind != "more" for box in root.walk()), fits
+
+    svg, whole, fits = drawn(opened)
+    on_paper, first_levels = whole and fits, ""
+    if not on_paper:
+        top = [node for node in opened if tree.depth[node] < PAPER_LEVELS]
+        first_levels, _, fits = drawn(top, PAPER_BOX)
+        first_levels *= fits
+    return {"svg": svg, "whole": whole, "on_paper": on_paper, "first_levels": first_levels}
 
 
 def _outcomes(fit: Fit, sizes: Sizes) -> list[dict[str, Any]]:
