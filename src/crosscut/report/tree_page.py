@@ -112,7 +112,7 @@ def write_report(
 
 
 def _drawing(fit: Fit, size: Size, colours: list[int]) -> dict[str, Any]:
-    """Draw the chosen tree for browsers without scripts, and its first levels if paper is too small for it."""
+    """Draw the chosen tree for browsers without scripts, and its first levels for paper if it is large."""
     tree = size.forest[0]
     inner = size.inner[: len(tree)]
     opened = opened_nodes(tree, inner)
