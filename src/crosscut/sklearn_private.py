@@ -10,17 +10,11 @@ from typing import Any
 _HOMES = {
     "sklearn.callback._callback_support": ("callback_management_context",),
     "sklearn.metrics._scorer": ("_BaseScorer", "_MultimetricScorer", "_PassthroughScorer"),
-    "sklearn.model_selection._validation": ("_score", "_translate_train_sizes"),
+    "sklearn.model_selection._validation": ("_score",),
     "sklearn.utils": ("_safe_indexing",),
-    "sklearn.utils._param_validation": ("StrOptions", "validate_params"),
+    "sklearn.utils._param_validation": ("validate_params",),
     "sklearn.utils.metaestimators": ("_safe_split",),
-    "sklearn.utils.validation": (
-        "_check_feature_names",
-        "_check_method_params",
-        "_check_sample_weight",
-        "_get_feature_names",
-        "_num_samples",
-    ),
+    "sklearn.utils.validation": ("_check_method_params",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -48,7 +48,7 @@ def test_weights(data):
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
     with pytest.raises(ValueError, match="negative"):
         TreeRegressor().fit(X, y, -w)
-    with pytest.raises(ValueError, match="non-zero"):
+    with pytest.raises(ValueError, match="zero in every row"):
         TreeRegressor().fit(X, y, 0 * w)
 
 

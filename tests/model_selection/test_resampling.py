@@ -74,14 +74,18 @@ def test_a_learning_curve_is_one_growth(monkeypatch):
     assert grown == [12]
 
 
-def test_wrong_sizes_are_scikit_learns_errors(capsys):
+def test_sizes_are_checked_as_by_scikit_learn(capsys):
     X, y = make_data(0)
     for sizes in ([0.0, 1.0], [10_000], [1.5]):
-        with pytest.raises(ValueError, match="train_sizes has been interpreted") as theirs:
+        with pytest.raises(ValueError, match="train_sizes"):
             scikit.learning_curve(CLASSES, X, y, train_sizes=sizes)
-        with pytest.raises(ValueError, match="train_sizes has been interpreted") as ours:
+        with pytest.raises(ValueError, match=r"train_sizes must be fractions .*, not \["):
             crosscut.learning_curve(CLASSES, X, y, train_sizes=sizes)
-        assert str(ours.value) == str(theirs.value)
+    with pytest.warns(RuntimeWarning, match="the curve has 2 points"):
+        sizes, *_ = crosscut.learning_curve(CLASSES, X, y, train_sizes=[0.5, 0.5, 1.0])
+    with pytest.warns(RuntimeWarning, match="duplicate"):
+        theirs, *_ = scikit.learning_curve(CLASSES, X, y, train_sizes=[0.5, 0.5, 1.0])
+    np.testing.assert_array_equal(sizes, theirs)
     crosscut.learning_curve(CLASSES, X, y, train_sizes=[10, 20], verbose=1)
     assert "[learning_curve] Training set sizes: [10 20]" in capsys.readouterr().out
 

@@ -16,7 +16,6 @@ from crosscut.model_selection.call import Call
 from crosscut.model_selection.candidates import NotShared, check_estimator, is_scikit, tree_of
 from crosscut.model_selection.search import SharedSearch
 from crosscut.model_selection.splits import Splits
-from crosscut.sklearn_private import StrOptions
 from crosscut.statistics.intervals import mean_of_folds
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **scikit.RFECV._parameter_constraints,
-        "rule": [StrOptions({"best", "1se"})],
+        "rule": [str],
     }
 
     def __init__(
@@ -96,6 +95,8 @@ class RFECV(SharedSearch, scikit.RFECV):  # type: ignore[misc]
         **params
             ``groups`` for the splitter.
         """
+        if self.rule not in {"best", "1se"}:
+            raise ValueError(f"rule must be 'best' or '1se', not {self.rule!r}")
         self._delegated = True
         super().fit(X, y, **params)
         if self._delegated and self.rule == "1se":

@@ -17,9 +17,9 @@ from crosscut.forest.smaller_trees import importances
 from crosscut.model_selection.candidates import is_scikit, tree_of
 from crosscut.model_selection.growing import grow_settings
 from crosscut.model_selection.pipelines import TransformedRows
-from crosscut.model_selection.rows import weight_name
+from crosscut.model_selection.rows import feature_names, weight_name
 from crosscut.model_selection.scoring import PartScores
-from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
+from crosscut.sklearn_private import _check_method_params, _safe_split
 from crosscut.training.fit import Fit
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class CandidateTrees:
             return estimator.fit(*_safe_split(estimator, examples.X, examples.passed_y, rows), **params)
         candidate, t = self.candidates[c], int(self.splits.trees[s])
         grown = self.largest(candidate).tree(t, candidate) if trees is None else trees.tree(t)
-        names, n_features = _get_feature_names(examples.X), examples.n_features
+        names, n_features = feature_names(examples.X), examples.n_features
         if columns is not None:
             place = np.full(n_features + 1, -1, np.int32)  # leaves have column -1
             place[columns] = np.arange(len(columns))

@@ -13,8 +13,8 @@ from crosscut.forest.forest import Packed
 from crosscut.forest.smaller_trees import LargestTrees
 from crosscut.model_selection.candidates import NotShared, is_scikit, read_candidates, tree_of
 from crosscut.model_selection.growing import grow_settings
-from crosscut.model_selection.rows import read_matrix
-from crosscut.sklearn_private import _check_method_params, _get_feature_names, _safe_split
+from crosscut.model_selection.rows import feature_names, read_matrix
+from crosscut.sklearn_private import _check_method_params, _safe_split
 from crosscut.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class TransformedRows:
         steps = clone(self.steps)
         try:
             transformed = steps.fit_transform(X, y, **params)
-            names = _get_feature_names(transformed)
+            names = feature_names(transformed)
         except Exception as error:  # noqa: BLE001 - scikit-learn reports it
             raise NotShared(f"the steps of the pipeline fail: {error}") from None
         return FittedSteps(steps, self._matrix(transformed), names)

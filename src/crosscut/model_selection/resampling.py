@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from sklearn.utils import check_random_state, indexable
 from crosscut.model_selection.call import Call, by_name, drop_in, print_fits
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.splits import Splits
-from crosscut.sklearn_private import _translate_train_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def learning_curve(
 
     def read_splits(pairs: Sequence[tuple[Any, Any]], n_rows: int) -> Splits:
         nonlocal sizes
-        sizes = _translate_train_sizes(train_sizes, len(pairs[0][0]))
+        sizes = _numbers_of_rows(np.asarray(train_sizes), len(pairs[0][0]))
         if verbose > 0:
             print(f"[learning_curve] Training set sizes: {sizes}")  # noqa: T201 - verbose output
         order = check_random_state(random_state).permutation if shuffle else np.asarray
@@ -78,6 +78,20 @@ def learning_curve(
     columns = by_name(results)
     names = ["train_scores", "test_scores", *["fit_time", "score_time"] * return_times]
     return sizes, *(columns[name].reshape(-1, len(sizes)).T for name in names)
+
+
+def _numbers_of_rows(sizes: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """Return the sizes of the training sets in rows; fractions are of ``most`` rows."""
+    fractions = sizes.dtype.kind == "f"
+    if sizes.ndim != 1 or not len(sizes) or sizes.min() <= 0 or sizes.max() > (1 if fractions else most):
+        raise ValueError(
+            f"train_sizes must be fractions above 0 and at most 1, or 1 to {most} training rows, not {sizes}"
+        )
+    numbers = np.unique(np.clip((sizes * most).astype(np.int64), 1, most) if fractions else sizes)
+    if len(numbers) < len(sizes):
+        message = f"train_sizes has duplicates; the curve has {len(numbers)} points"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return numbers
 
 
 @drop_in(scikit.permutation_test_score)

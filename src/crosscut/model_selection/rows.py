@@ -11,21 +11,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn import get_config
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
 from crosscut.data.table import Table
 from crosscut.model_selection.candidates import NotShared, is_scikit, tree_of
-from crosscut.sklearn_private import _get_feature_names
-from crosscut.training.checks import read_table
+from crosscut.training.checks import check_names, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
-    from sklearn.base import BaseEstimator
 
     from crosscut.typing import ClassWeight, ColumnLike, TableLike
 
@@ -167,10 +165,17 @@ def _refusing(name: str) -> Iterator[None]:
         raise NotShared(f"the estimator does not accept {name}: {error}") from None
 
 
+def feature_names(X: TableLike) -> NDArray[Any] | None:
+    """Return the column names that scikit-learn stores of X, or None if it stores none."""
+    estimator = BaseEstimator()
+    check_names(estimator, X)
+    return getattr(estimator, "feature_names_in_", None)
+
+
 def read_matrix(X: TableLike) -> NDArray[np.float32]:
     """Return X as float32, checked as scikit-learn's trees check it."""
     with _refusing("X"):
-        _get_feature_names(X)  # names of mixed types are refused
+        feature_names(X)  # names of mixed types are refused
         matrix = check_array(X, dtype=np.float32, ensure_all_finite="allow-nan", input_name="X")
     return np.asarray(matrix, order="C")
 

@@ -7,6 +7,7 @@ and frames with distinct column names, the quick checks accept exactly what scik
 from __future__ import annotations
 
 import math
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,12 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from crosscut import _core
 from crosscut.data.columns import is_missing
 from crosscut.data.frames import check_arrow, coded_text, names_of_frame
 from crosscut.data.target import coded_classes
-from crosscut.sklearn_private import _check_feature_names, _check_sample_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +80,7 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableL
             estimator.feature_names_in_ = np.array(names, dtype=object)
     elif names is None or names != list(getattr(estimator, "feature_names_in_", ())):
         X = X if reset else known_columns(estimator, X)
-        _check_feature_names(estimator, X, reset=reset)
+        check_names(estimator, X, reset=reset)
     if names is None and not is_frame(X):
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":  # scikit-learn's message has all numbers
             raise ValueError(
@@ -97,6 +98,11 @@ def read_table(estimator: BaseEstimator, X: TableLike, *, reset: bool) -> TableL
             f"{estimator.n_features_in_} features as input"
         )
     return X
+
+
+def check_names(estimator: BaseEstimator, X: TableLike, *, reset: bool = True) -> None:
+    """Store the column names of X in ``feature_names_in_``, or compare them, as scikit-learn does."""
+    validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
 
 
 def _check_is_table(X: TableLike) -> None:
@@ -215,14 +221,25 @@ def read_weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] 
     if sample_weight is None:
         return None
     check_arrow(sample_weight=sample_weight)
-    if isinstance(sample_weight, list | np.ndarray) and len(sample_weight) != n_rows:
-        raise ValueError(
-            f"sample_weight has {len(sample_weight)} values, but X has {n_rows} rows; pass one per row"
-        )
-    weights = _check_sample_weight(sample_weight, np.empty((n_rows, 1)), dtype=np.float64, copy=True)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights: NDArray[np.float64] = check_array(
+        sample_weight,
+        ensure_2d=False,
+        ensure_min_samples=0,
+        dtype=np.float64,
+        order="C",
+        copy=True,
+        input_name="sample_weight",
+    )
+    if weights.shape != (n_rows,):
+        size = f"{len(weights)} values" if weights.ndim == 1 else f"shape {weights.shape}"
+        raise ValueError(f"sample_weight has {size}, but X has {n_rows} rows; pass one per row")
+    if not weights.any():
+        raise ValueError("sample_weight is zero in every row; at least one row needs a positive weight")
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, not {weights.min()}")
-    return np.ascontiguousarray(weights, dtype=np.float64)
+    return weights
 
 
 def read_class_weights(
