@@ -1,6 +1,7 @@
 import json
 import os
 import struct
+import tracemalloc
 import zlib
 from itertools import product
 
@@ -118,6 +119,22 @@ def test_impossible_shapes_and_types_are_refused_before_anything_is_allocated(tm
     (tmp_path / "a").write_bytes(struct.pack("<Q", len(text)) + text + bytes(24))
     with pytest.raises(ArrayFileError):
         read_arrays(tmp_path / "a")
+
+
+def test_arrays_without_a_matching_checksum_are_not_loaded(tmp_path):
+    size = 1 << 28
+    about = json.dumps({"version": 1, "crc": 0, "header": "{}"})
+    array = {"dtype": "F64", "shape": [size // 8], "data_offsets": [0, size]}
+    text = json.dumps({"__metadata__": {"crosscut": about}, "x": array}).encode()
+    with (tmp_path / "a").open("wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + size)  # takes no space on disk
+    tracemalloc.start()
+    with pytest.raises(ArrayFileError, match="the checksum does not match"):
+        read_arrays(tmp_path / "a")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < size / 2
 
 
 def test_a_missing_file(tmp_path):

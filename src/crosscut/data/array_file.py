@@ -7,6 +7,7 @@ header and arrays, because safetensors has no checksum.
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import shutil
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
+BLOCK = 1 << 21  # numbers that are checked at a time
 _ENTRY = "crosscut"  # a single entry, because safetensors does not keep the order of several
 
 
@@ -80,13 +82,23 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     try:
         with safe_open(os.fspath(path), "numpy") as file:
             text = (file.metadata() or {}).get(_ENTRY)
-            arrays = {name: file.get_tensor(name) for name in file.keys()} if text else {}  # noqa: SIM118, not a dict
+            names = file.keys()
+            # first by slices: a file that claims gigabytes of zeros is refused before they are in memory
+            header = _header(path, text, {name: _stored(file, name) for name in names})
+            arrays = {name: file.get_tensor(name) for name in names}
     except MemoryError as error:
         raise MemoryError(f"{str(path)!r} does not fit into memory: {error}") from error
+    except ArrayFileError:
+        raise
     except (SafetensorError, ValueError, TypeError, AttributeError) as error:  # a type that NumPy lacks
         raise ArrayFileError(
             f"{str(path)!r} is not a crosscut model file, or is incomplete: {error}"
         ) from error
+    return _object(path, header), arrays
+
+
+def _header(path: str | PathLike[str], text: str | None, arrays: Mapping[str, Any]) -> str:
+    """Return the header of a file, after checking the version and the checksum of the arrays."""
     if text is None:
         raise ArrayFileError(f"{str(path)!r} is not a crosscut model file")
     metadata = _object(path, text)
@@ -98,7 +110,7 @@ def read_arrays(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, ND
     header = str(metadata.get("header"))
     if metadata.get("crc") != _checksum(header, arrays):
         raise ArrayFileError(f"{str(path)!r} is damaged: the checksum does not match")
-    return _object(path, header), arrays
+    return header
 
 
 @contextmanager
@@ -142,13 +154,31 @@ def replace_text(path: str | PathLike[str], text: str) -> None:
         file.write(text.encode())
 
 
-def _checksum(text: str, arrays: Mapping[str, NDArray[Any]]) -> int:
+def _stored(file: Any, name: str) -> Any:
+    """Return an array of a file; if it has rows, as an object that reads the rows that it is sliced by."""
+    rows = file.get_slice(name)
+    return rows if all(rows.get_shape() or [0]) else file.get_tensor(name)
+
+
+def _blocks(array: Any, shape: tuple[int, ...]) -> Iterator[NDArray[Any]]:
+    """Yield the rows of an array some megabytes at a time."""
+    if not all(shape or [0]):
+        yield array
+        return
+    step = max(1, BLOCK * shape[0] // math.prod(shape))
+    yield from (array[i : min(i + step, shape[0])] for i in range(0, shape[0], step))
+
+
+def _checksum(text: str, arrays: Mapping[str, Any]) -> int:
     checksum = zlib.crc32(text.encode())
     for name in sorted(arrays):
         array = arrays[name]
-        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        checksum = zlib.crc32(f"{name} {little.dtype.str} {array.shape}".encode(), checksum)
-        checksum = zlib.crc32(np.ascontiguousarray(little).reshape(-1).view(np.uint8).data, checksum)
+        shape = array.shape if isinstance(array, np.ndarray) else tuple(array.get_shape())
+        for i, block in enumerate(_blocks(array, shape)):
+            little = block.astype(block.dtype.newbyteorder("<"), copy=False)
+            if i == 0:
+                checksum = zlib.crc32(f"{name} {little.dtype.str} {shape}".encode(), checksum)
+            checksum = zlib.crc32(np.ascontiguousarray(little).reshape(-1).view(np.uint8).data, checksum)
     return checksum
 
 
