@@ -50,6 +50,8 @@ def test_weights(data):
         TreeRegressor().fit(X, y, -w)
     with pytest.raises(ValueError, match="zero in every row"):
         TreeRegressor().fit(X, y, 0 * w)
+    with pytest.raises(ValueError, match=r"sample_weight must be numbers: .* 'heavy'"):
+        TreeRegressor().fit(X, y, ["heavy"] * len(y))
 
 
 def test_a_fold_of_one_row_has_no_r2(data):

@@ -223,15 +223,15 @@ def read_weights(sample_weight: ColumnLike, n_rows: int) -> NDArray[np.float64] 
     check_arrow(sample_weight=sample_weight)
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, sample_weight)
-    weights: NDArray[np.float64] = check_array(
-        sample_weight,
-        ensure_2d=False,
-        ensure_min_samples=0,
-        dtype=np.float64,
-        order="C",
-        copy=True,
-        input_name="sample_weight",
-    )
+    options = {"ensure_2d": False, "ensure_min_samples": 0, "input_name": "sample_weight"}
+    try:
+        weights: NDArray[np.float64] = check_array(
+            sample_weight, dtype=np.float64, order="C", copy=True, **options
+        )
+    except (TypeError, ValueError) as error:
+        if "sample_weight" in str(error):
+            raise
+        raise ValueError(f"sample_weight must be numbers: {error}") from None
     if weights.shape != (n_rows,):
         size = f"{len(weights)} values" if weights.ndim == 1 else f"shape {weights.shape}"
         raise ValueError(f"sample_weight has {size}, but X has {n_rows} rows; pass one per row")
