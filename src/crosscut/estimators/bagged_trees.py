@@ -18,7 +18,7 @@ from crosscut.forest.tree import expected, probabilities
 from crosscut.statistics.conformal import bagged_intervals, bagged_sets
 from crosscut.statistics.validation import Validation
 from crosscut.tasks import Tasks
-from crosscut.training.checks import ChecksScores, read_table
+from crosscut.training.checks import PredictionMethods, read_table
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.parameters import check_shrinkage, limits_of, sklearn_parameters
 from crosscut.training.train import grow_trees, prune_each, validate, without_folds
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from crosscut.typing import ColumnLike, Seed, TableLike
 
 
-class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
+class BaggedTrees(PredictionMethods, BaseEstimator):  # type: ignore[misc]  # untyped
     """Average of trees grown on bootstrap samples, with out-of-bag scores (Breiman 1996).
 
     Parameters
@@ -253,18 +253,6 @@ class BaggedTrees(ChecksScores, BaseEstimator):  # type: ignore[misc]  # untyped
             Rows to classify.
         """
         return self._values(X)
-
-    @available_if(is_classifier)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Return the logarithm of :meth:`predict_proba`, minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to classify.
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
 
     @available_if(is_regressor)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> NDArray[np.float64]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
 from crosscut.forest.tree import predictions, probabilities
-from crosscut.training.checks import ChecksScores
+from crosscut.training.checks import PredictionMethods
 from crosscut.training.fit import Validated, fit_of
 from crosscut.training.guarantees import PredictsSets
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from crosscut.typing import ClassWeight, TableLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(PredictsSets, ChecksScores, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+class TreeClassifier(PredictsSets, PredictionMethods, ClassifierMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree classifier, cross-validated as part of ``fit``.
 
     ``fit`` grows the final tree and the trees of the folds together, for little more than the cost of one.
@@ -151,14 +151,3 @@ class TreeClassifier(PredictsSets, ChecksScores, ClassifierMixin, CrossValidated
         """
         leaf = self._leaves(X)
         return probabilities(self.tree_.value)[leaf]
-
-    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Return the logarithms of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to classify.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))

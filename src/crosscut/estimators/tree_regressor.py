@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from crosscut.estimators.cross_validated_tree import CrossValidatedTree
-from crosscut.training.checks import ChecksScores
+from crosscut.training.checks import PredictionMethods
 from crosscut.training.guarantees import PredictsIntervals
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crosscut.typing import TableLike
 
 
-class TreeRegressor(PredictsIntervals, ChecksScores, RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
+class TreeRegressor(PredictsIntervals, PredictionMethods, RegressorMixin, CrossValidatedTree):  # type: ignore[misc]  # untyped
     """Decision tree regressor, cross-validated as part of ``fit``.
 
     ``fit`` grows the final tree and the trees of the folds together, for little more than the cost of one.

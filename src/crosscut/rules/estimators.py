@@ -16,7 +16,7 @@ from crosscut.rules.validation import RuleEstimator, RuleValidation
 from crosscut.rules.weighing import Group, grouped_by_weights, rule_sets
 from crosscut.rules.wording import TableWording, sql_case
 from crosscut.tasks import Tasks
-from crosscut.training.checks import ChecksScores, read_table, table_tags
+from crosscut.training.checks import PredictionMethods, read_table, table_tags
 from crosscut.training.fit import Fit, fit_of
 from crosscut.training.train import held_out_rows, with_scores
 from crosscut.training.training_set import TrainingSet
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RuleClassifier(ChecksScores, ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
+class RuleClassifier(PredictionMethods, ClassifierMixin, RuleEstimator):  # type: ignore[misc]  # untyped
     """Rule set classifier, cross-validated as part of ``fit``.
 
     ``fit`` learns the final rule set and the rule sets of the folds together, in shared passes over the rows.
@@ -158,17 +158,6 @@ class RuleClassifier(ChecksScores, ClassifierMixin, RuleEstimator):  # type: ign
         step = max(1, 2**22 // (len(rules) + 1))  # rows at a time, to limit memory
         parts = [rules.values(_satisfied(x[i : i + step], rules)) for i in range(0, len(x), step)]
         return np.concatenate(parts)
-
-    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
-        """Return the logarithm of :meth:`predict_proba`, minus infinity where a probability is 0.
-
-        Parameters
-        ----------
-        X : array or frame (rows, columns)
-            Rows to classify.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row of X.

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -188,10 +189,23 @@ def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:
     return numbers
 
 
-class ChecksScores:
-    """Mixin of estimators with a ``score`` like scikit-learn's, which validates Arrow data."""
+class PredictionMethods:
+    """Mixin of estimators: ``score`` that validates Arrow data, and ``predict_log_proba``."""
 
     predict: Callable[[TableLike], NDArray[Any]]
+    predict_proba: Callable[[TableLike], NDArray[np.float64]]
+
+    @available_if(is_classifier)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: TableLike) -> NDArray[np.float64]:
+        """Return the logarithm of ``predict_proba``, minus infinity where a probability is 0.
+
+        Parameters
+        ----------
+        X : array or frame (rows, columns)
+            Rows to classify.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def score(self, X: TableLike, y: ColumnLike, sample_weight: ColumnLike = None) -> float:
         """Return the accuracy, or R², of the predictions for rows with these targets.
