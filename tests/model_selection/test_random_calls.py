@@ -1,8 +1,9 @@
 """Random calls of the drop-ins beside scikit-learn's functions, on tables with and without ties.
 
-Results may differ only where scikit-learn draws between equally good tests: the trees of the same splits then
-differ in a node in which both tests have the same quality, or scikit-learn's own result changes with its
-random state or the order of the cuts. The variable CROSSCUT_CALLS is the number of calls of the slow test.
+Results may differ only where scikit-learn draws between equally good tests: its own result then changes with
+its random state, the order of the cuts, or weights that differ by 1e-13; or the trees of the same splits
+differ in a node in which both tests have the same quality. CROSSCUT_CALLS is the number of calls of the slow
+test.
 """
 
 from __future__ import annotations
@@ -112,10 +113,15 @@ class Call:
 
     def is_a_tie(self, theirs):
         """Whether the trees of the splits differ in equally good tests, or scikit-learn's result varies."""
-        for random_state in range(10):  # draws the order of columns; signs turn the order of cuts round
+        given, name = self.weights, f"{self.prefix()}sample_weight"
+        weights = given.get(name, np.ones(len(self.y)))
+        for random_state in range(20):  # draws the order of columns; signs turn the order of cuts round
             self.X = -self.X
+            if random_state % 4 > 1:  # sums are rounded otherwise
+                self.weights = {name: weights * (1 + self.rng.normal(size=len(weights)) * 1e-13)}
             if not same(self.run(scikit, random_state), theirs):
                 return True
+        self.weights = given
         if self.steps:
             return False
         tree = self.tree.set_params(ccp_alpha=0.0, random_state=0)
@@ -185,7 +191,7 @@ def halving(call, module, model):
     search = module.HalvingGridSearchCV(
         model, call.grid, cv=3, scoring=call.scoring, random_state=call.number, min_resources=10
     )
-    return searched(search.fit(call.X, call.y))
+    return searched(search.fit(call.X, call.y, **call.weights))
 
 
 def curve(call, module, model):
