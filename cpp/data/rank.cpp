@@ -1,9 +1,10 @@
 // Ranks by least-significant-digit radix sort of (key, row) pairs.
 //
-// Two cases are faster. For bins of many rows, keys are sorted without their rows, and each row is
-// then looked up among the borders of the bins. Columns with few values are ranked by a hash table
-// and a sort of the values. Each thread takes whole columns; when none is left, it takes parts of
-// the columns of other threads, because 28 columns do not keep 16 threads busy.
+// Two cases are faster. For bins of many rows, keys are sorted without their rows (of very many
+// rows, only those near the borders of the bins: bins.hpp), and each row is then looked up among
+// the borders. Columns with few values are ranked by a hash table and a sort of the values. Each
+// thread takes whole columns; when none is left, it takes parts of the columns of other threads,
+// because 28 columns do not keep 16 threads busy.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/waiting.hpp"
+#include "bins.hpp"
 #include "keys.hpp"
 
 namespace crosscut {
@@ -23,6 +25,8 @@ constexpr std::size_t few_cells = 1u << 15;  // with fewer, one thread is faster
 constexpr std::size_t few_rows = 1u << 16;   // with fewer, columns are not divided
 // with more, writing to rows in sorted order would miss the cache
 constexpr std::size_t many_rows = 1u << 17;
+// with more, sorting keys would miss the cache
+constexpr std::size_t very_many_rows = 1u << 19;
 // with fewer rows per value, sorting values saves little over sorting rows
 constexpr std::size_t rows_per_value = 8;
 // tiles of a row-major matrix that fit in the cache
@@ -76,30 +80,6 @@ template <class Item> std::size_t present_items(const Item* sorted, std::size_t 
       std::partition_point(sorted, sorted + n, [](const Item& i) { return i.key != missing_key; }) -
       sorted);
 }
-
-// Finds the bin of a key. A table of the bins at evenly spaced keys leaves few borders to compare.
-struct BinTable {
-  std::array<std::uint32_t, 256> border{};      // lowest key of each bin
-  std::array<std::uint8_t, (1u << 16) + 1> at;  // bin of the first key of each cell
-  std::size_t n_bins, cells;
-  int shift;
-
-  BinTable(std::size_t n, const float* values, const std::uint32_t* first, std::size_t bins)
-      : n_bins(bins) {
-    for (std::size_t c = 0; c < n_bins; c++) border[c] = key_of(values[first[c]]);
-    const std::uint32_t low = border[0], span = n_bins ? border[n_bins - 1] - low : 0;
-    const int table_bits = std::clamp(static_cast<int>(std::bit_width(n)), 8, 16);
-    shift = std::max(0, static_cast<int>(std::bit_width(span)) - table_bits);
-    cells = (span >> shift) + 1;
-    for (std::size_t c = 0, k = 0; c < n_bins; c++) {
-      const std::size_t end = c + 1 < n_bins ? ((border[c + 1] - low - 1) >> shift) + 1 : cells + 1;
-      if (end > k)
-        std::fill(at.begin() + static_cast<std::ptrdiff_t>(k),
-                  at.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(c));
-      k = std::max(k, end);
-    }
-  }
-};
 
 // Replaces keys by the numbers of their bins.
 void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std::uint8_t* coarse) {
@@ -234,7 +214,7 @@ void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size
   std::uint32_t* first = out.coarse_first + f * (max_coarse + 1);
   std::uint32_t* end = scratch.end.get();
 
-  std::size_t present, n_values, n_coarse;
+  std::size_t present, n_values = 0, n_coarse;
   const auto ranked = [&](const auto* sorted) {
     present = present_items(sorted, n);
     n_values = distinct(sorted, present, values, end);
@@ -244,7 +224,13 @@ void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size
                present)) {
     n_coarse = intervals(end, n_values, max_intervals, first);
   } else if (bins && n >= many_rows) {
-    ranked(sorted_items<Key>(ranking, ranks, n, scratch));
+    if (n >= very_many_rows) {
+      BinnedValues binned(ranks, n, scratch);
+      present = binned.n_present();
+      n_coarse = binned.bins(ranking, max_intervals, first);
+    } else {
+      ranked(sorted_items<Key>(ranking, ranks, n, scratch));
+    }
     const BinTable table(n, values, first, n_coarse);
     ranking.share(n, ranking.n_parts(n), [&](std::size_t, std::size_t begin, std::size_t stop) {
       number_bins(ranks + begin, stop - begin, table, coarse + begin);

@@ -196,14 +196,19 @@ def test_bins(max_bins, n_rows, seed):
     assert not table.close[0]
 
 
-def test_bins_of_many_rows():
-    """Above 131,072 rows bins are found from sorted keys, not by sorting the rows."""
+@pytest.mark.parametrize("n_rows", [140_000, 530_000])
+def test_bins_of_many_rows(n_rows):
+    """Above 2**17 rows bins are found from sorted keys; above 2**19 from those near the borders."""
     r = np.random.default_rng(0)
-    normal = r.normal(size=140_000).astype(np.float32)
-    alike = r.choice([-1e30, -0.0, 0.0, 1e-40, 3.0, 1e30], 140_000).astype(np.float32)
-    missing = np.where(r.random(140_000) < 0.3, np.nan, np.exp(9 * normal)).astype(np.float32)
-    X = np.column_stack([normal, alike, missing, np.full_like(normal, np.nan), 1e6 + np.round(normal, 2)])
-    for max_bins in (2, 255):
+    normal = r.normal(size=n_rows).astype(np.float32)
+    alike = r.choice([-1e30, -0.0, 0.0, 1e-40, 3.0, 1e30], n_rows).astype(np.float32)
+    missing = np.where(r.random(n_rows) < 0.3, np.nan, np.exp(9 * normal)).astype(np.float32)
+    heavy = np.where(r.random(n_rows) < 0.5, np.round(normal, 1), normal)
+    outlier = np.where(np.arange(n_rows) == 7, 1e30, 1 + normal / 1e4)
+    few = np.where(np.arange(n_rows) < 40, np.arange(n_rows), r.integers(0, 300, n_rows))
+    columns = [normal, alike, missing, np.full_like(normal, np.nan), 1e6 + np.round(normal, 2)]
+    X = np.column_stack([*columns, heavy, outlier, few])
+    for max_bins in (2, 100, 255):
         table = Table.from_data(X, max_bins=max_bins)
         for f, column in enumerate(X.T.astype(np.float32)):
             gone = np.isnan(column)
