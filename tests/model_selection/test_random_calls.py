@@ -28,6 +28,7 @@ from .tie_free import explained
 
 CALLS = int(os.environ.get("CROSSCUT_CALLS", "2000"))
 SHARD = 250
+DEPTHS = [1, 3]  # of validation curves
 CLASS_SCORES = ["accuracy", "balanced_accuracy", "f1", "f1_macro", "roc_auc", "neg_log_loss", None]
 NUMBER_SCORES = ["r2", "neg_mean_squared_error", "neg_mean_absolute_error", "neg_max_error", None]
 
@@ -125,7 +126,9 @@ class Call:
         if self.steps:
             return False
         tree = self.tree.set_params(ccp_alpha=0.0, random_state=0)
-        for candidate in scikit.ParameterGrid(self.grid if "Search" in self.name else {}):
+        grids = {"validation_curve": {"max_depth": DEPTHS}}
+        grid = self.grid if "Search" in self.name else grids.get(self.name, {})
+        for candidate in scikit.ParameterGrid(grid):
             model = clone(tree).set_params(**candidate)
             splits = list(self.cv.split(self.X, self.y))
             ours, others = (
@@ -201,7 +204,7 @@ def curve(call, module, model):
             call.X,
             call.y,
             param_name=f"{call.prefix()}max_depth",
-            param_range=[1, 3],
+            param_range=DEPTHS,
             cv=call.cv,
             scoring=call.scoring,
             params=call.weights,
