@@ -132,6 +132,7 @@ def _fits():
     )
     yield lambda: TreeClassifier(cv=[(np.arange(30), np.arange(30, 90))], prune="pessimistic").fit(table, y)
     yield lambda: TreeRegressor(cv=3, max_bins=4, shrinkage=3.0).fit(X, numbers).feature_importances_
+    yield lambda: TreeClassifier(cv=3).fit(np.arange(450).reshape(90, 5) % 41, y)  # looks for copied rows
     yield lambda: BaggedTrees(n_trees=3).fit(X, np.arange(90) % 3)
     yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +145,7 @@ def _fits():
 
 GROUPS = {  # as the folders of cpp/
     "data": "rank_columns intervals bits_of spread_of on_grid code_classes cut_folds deal_folds "
-    "mark_rows first_marked rows_by_fold masks_without",
+    "copied_rows mark_rows first_marked rows_by_fold masks_without",
     "grow": "Table Target exact_digits Tasks Growth grow impurity",
     "forest": "Forest leaves_of_few additional_errors",
     "level_wise": "pass_batch choose_tests bin_codes",
@@ -241,6 +242,11 @@ class Allocations(Bindings):
 
     preload = "allocations.cpp"
     many = 1 << 40
+
+    def __init__(self, group=""):
+        super().__init__(group)
+        # nanobind's table of all objects must not run out of memory; it never shrinks, so it grows here
+        [_core.Growth("gini", False, 4096, True, True) for _ in range(4096)]
 
     def attack(self, random):
         new = ctypes.CDLL(None)

@@ -26,20 +26,14 @@ IMPORTED = {
     },
     "sklearn.model_selection._validation": {
         "_score": "estimator X_test y_test scorer score_params error_score",
-        "_translate_train_sizes": "train_sizes n_max_training_samples",
     },
     "sklearn.utils": {"_safe_indexing": "X indices"},
     "sklearn.utils._param_validation": {
-        "StrOptions": "options",
         "validate_params": "parameter_constraints prefer_skip_nested_validation",
     },
     "sklearn.utils.metaestimators": {"_safe_split": "estimator X y indices train_indices"},
     "sklearn.utils.validation": {
-        "_check_feature_names": "estimator X reset",
         "_check_method_params": "X params indices",
-        "_check_sample_weight": "sample_weight X dtype copy",
-        "_get_feature_names": "X",
-        "_num_samples": "x",
     },
 }
 ATTRIBUTES = {

@@ -163,7 +163,7 @@ def _array_of_lists(rows: Any) -> NDArray[Any]:
 def date_column(name: str, moments: NDArray[Any]) -> Column:
     """Return dates and times as days since 1970-01-01; they must be dates of Python."""
     if np.datetime_data(moments.dtype)[0] in _WIDE_UNITS:
-        first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31") + 1
+        first, last = np.datetime64("0001-01-01"), np.datetime64("10000-01-01")
         strange = np.flatnonzero(
             (moments < first.astype(moments.dtype)) | (moments >= last.astype(moments.dtype))
         )
