@@ -34,6 +34,7 @@ from crosscut_relational.queries.growth import SHARINGS, Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
 from crosscut_relational.training_set import RelationalSet
+from paper.similar_data import asm, molecules
 
 HERE = Path(__file__).resolve().parent
 
@@ -48,9 +49,9 @@ SETS = {
     "bongard simple": (lambda _: datasets.bongard("simple"), None, (8, 9)),
     "bongard complex": (lambda _: datasets.bongard("complex"), None, (6, 8)),
     "machines": (lambda _: datasets.machines(), None, (2.5, 3)),
-    "asm (unstable)": (lambda _: datasets.asm(), None, (4, 8)),
-    "asm linked": (lambda _: datasets.asm(linked=True), None, None),
-    "molecules": (lambda _: datasets.molecules(), None, None),
+    "asm (unstable)": (lambda _: asm(), None, (4, 8)),
+    "asm linked": (lambda _: asm(linked=True), None, None),
+    "molecules": (lambda _: molecules(), None, None),
     "bongard 392": (lambda f: published(f, "bongard/keys/bongard"), "bongard/keys/bongard.kb", None),
     "mutagenesis 230": (
         lambda f: published(f, "mutagenesis_ace230/muta"),

@@ -27,6 +27,7 @@ from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
+from paper.similar_data import asm, molecules
 from paper.timing import Timing
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def problems() -> list[Problem]:
     return [
         Problem("SB (1453 pictures)", partial(datasets.bongard, "simple"), "SB"),
         Problem("CB (1521 pictures)", partial(datasets.bongard, "complex"), "CB"),
-        Problem("Muta-like (230 molecules)", datasets.molecules, "Muta"),
-        Problem("ASM-like (999 windows)", datasets.asm, "ASM"),
+        Problem("Muta-like (230 molecules)", molecules, "Muta"),
+        Problem("ASM-like (999 windows)", asm, "ASM"),
         Problem("Mach (15 machines)", datasets.machines, "Mach"),
     ]
 

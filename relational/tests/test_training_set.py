@@ -4,6 +4,7 @@ import pytest
 from crosscut.tasks.folds import folds_of as table_folds
 from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
 from crosscut_relational.training_set import RelationalSet, StepLimitWarning, folds_of
+from paper.similar_data import molecules
 
 
 def test_folds_are_spread_evenly_over_classes():
@@ -34,7 +35,7 @@ def test_folds_that_make_no_sense(cv, message):
 
 
 def test_a_search_that_is_given_up_is_warned_about():
-    database, bias = datasets.molecules(n=30)
+    database, bias = molecules(n=30)
     with pytest.warns(StepLimitWarning, match="step_limit=20 steps"):
         RelationalTreeClassifier(bias, cv=None, step_limit=20).fit(database)
 

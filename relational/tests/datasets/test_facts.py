@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from crosscut_relational.datasets import asm, bongard, machines, molecules
+from crosscut_relational.datasets import bongard, machines
 from crosscut_relational.queries.resolve import resolve
+from paper.similar_data import asm, molecules
 
 
 def facts(database, name, arity):

@@ -15,6 +15,7 @@ from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
+from paper.similar_data import asm, molecules
 from tests.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_machines
 
 
@@ -51,16 +52,16 @@ def test_the_tree_is_the_one_tilde_printed(tmp_path, form):
 @pytest.mark.parametrize(
     ("make", "arguments"),
     [
-        ("machines", {}),
-        ("bongard", {"theory": "simple", "n": 200}),
-        ("bongard", {"theory": "complex", "n": 200, "noise": 0.1}),
-        ("molecules", {"n": 60}),
-        ("asm", {"n": 150}),
-        ("asm", {"n": 150, "linked": True}),
+        (datasets.machines, {}),
+        (datasets.bongard, {"theory": "simple", "n": 200}),
+        (datasets.bongard, {"theory": "complex", "n": 200, "noise": 0.1}),
+        (molecules, {"n": 60}),
+        (asm, {"n": 150}),
+        (asm, {"n": 150, "linked": True}),
     ],
 )
 def test_generated_data_give_the_same_trees_in_one_run_and_one_by_one(make, arguments):
-    growing = grower(*getattr(datasets, make)(**arguments))
+    growing = grower(*make(**arguments))
     together = growing.grow()
     for sharing in ("paper", "serial", "uncached"):
         assert_same(together, growing.grow(sharing))
@@ -220,7 +221,7 @@ def test_what_follows_a_test_is_looked_at_where_the_test_may_be_chosen(minimal_c
 
 
 def test_lookahead_of_several_steps_gives_the_same_trees_in_one_run_and_one_by_one():
-    database, bias = datasets.molecules(40, seed=3)
+    database, bias = molecules(40, seed=3)
     for more in ({"max_lookahead": 2}, {"exhaustive_lookahead": 1}):
         growing = grower(database, bias.with_settings(**more, max_depth=3), 4)
         together = growing.grow()
@@ -261,7 +262,7 @@ def test_of_classes_that_tie_the_first_is_predicted(tmp_path, first, classes):
 
 
 def test_trees_do_not_depend_on_the_memory_for_truth(monkeypatch):
-    database, bias = datasets.molecules(seed=2)
+    database, bias = molecules(seed=2)
     ample = RelationalTreeClassifier(bias, cv=3).fit(database)
     monkeypatch.setattr("crosscut_relational.queries.queries.MEMORY", 20_000)
     tight = RelationalTreeClassifier(bias, cv=3).fit(database)

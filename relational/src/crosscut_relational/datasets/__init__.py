@@ -3,7 +3,7 @@
 Used by the benchmarks, the documentation and the tests; nothing is downloaded.
 """
 
-from crosscut_relational.datasets.facts import asm, bongard, machines, molecules
+from crosscut_relational.datasets.facts import bongard, machines
 from crosscut_relational.datasets.linked import shop
 
-__all__ = ["asm", "bongard", "machines", "molecules", "shop"]
+__all__ = ["bongard", "machines", "shop"]
