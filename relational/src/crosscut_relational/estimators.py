@@ -218,7 +218,7 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
         whose training set is not all examples except a fold (``TimeSeriesSplit``) are grown one by one.
     heuristic, minimal_cases, max_depth : optional
         Override the settings of the bias; see `Settings`. A grid search can vary them.
-    prune : "best", "1se", "c45", "safe", "m5" or "none", optional
+    prune : "best", "1se", "c45", "safe" or "none", optional
         Override ``Settings.pruning``. "best" and "1se" choose the size of the tree by the held-out examples,
         as in :class:`crosscut.TreeClassifier`.
     shrinkage : "auto" or float, optional

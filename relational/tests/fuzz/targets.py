@@ -89,7 +89,7 @@ def fits():
     links = Database.from_prolog(PROGRAM, predict="class(+mol,-class)")
     weights = "".join(f"y({i},{i % 4 / 2}). has({i},{'ab'[i % 2]},{i % 3}).\n" for i in range(24))
     numeric = Database.from_prolog(weights, predict="y(+k,-v)", regression=True)
-    numeric_bias = Bias.of(["has(+K,#,-N)", "+N > #[0.5,1.5]"]).with_settings(pruning="m5", ftest=1.0)
+    numeric_bias = Bias.of(["has(+K,#,-N)", "+N > #[0.5,1.5]"]).with_settings(ftest=1.0)
     shop = Database.from_tables(datasets.shop(40), target="customer.churned")
     yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
     yield lambda: RelationalTreeClassifier(bias, cv=3).fit(database).predict(database)

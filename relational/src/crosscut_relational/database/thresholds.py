@@ -105,11 +105,10 @@ def column_thresholds(
         The argument.
     n : int
         Maximum number of thresholds.
-    method : "equal_freq", "equal_width" or "entropy"
-        Equal numbers of facts between thresholds; equal distances; or best-first splits that reduce the
-        entropy of the examples' classes (the variance of numeric targets). The first two ignore the target.
-        "entropy" uses the targets of all examples, including held-out ones. Facts without a key have no
-        class, so they use "equal_freq".
+    method : "equal_freq" or "entropy"
+        Equal numbers of facts between thresholds, whatever the target; or best-first splits that reduce the
+        entropy of the examples' classes (the variance of numeric targets). "entropy" uses the targets of all
+        examples, including held-out ones. Facts without a key have no class, so they use "equal_freq".
     """
     relation = database.relation(*predicate)
     values = database.constants.numbers[relation.columns[column]]
@@ -118,10 +117,6 @@ def column_thresholds(
     distinct = np.unique(values)
     if len(distinct) < 2 or n < 1:
         return []
-    if method == "equal_width":
-        low, high = float(distinct[0]), float(distinct[-1])
-        edges = low + (high - low) * np.arange(1, n + 1) / (n + 1)
-        return sorted({_between(distinct, int(np.searchsorted(distinct, edge, "right"))) for edge in edges})
     if method == "equal_freq" or owners is None or database.target is None:
         return equal_frequency(values, n)
     order = np.argsort(database.keys[0], kind="stable")
