@@ -31,9 +31,11 @@ def components(
         & definitions.keys()
         for predicate, conjunctions in definitions.items()
     }
-    for component in _strongly_connected(called):
-        recursive = len(component) > 1 or component[0] in called[component[0]]
-        yield sorted(component, key=list(definitions).index), recursive
+    groups: dict[frozenset[Predicate], list[Predicate]] = {}
+    for predicate in called:  # predicates that need each other need the same
+        groups.setdefault(frozenset(closure([predicate], called)), []).append(predicate)
+    for _, component in sorted(groups.items(), key=lambda group: len(group[0])):  # callers need more
+        yield component, len(component) > 1 or component[0] in called[component[0]]
 
 
 def calls(body: Term) -> set[Predicate]:
@@ -70,39 +72,3 @@ def check_stratified(conjunctions: Sequence[Conjunction]) -> None:
                 continue
             through = "" if part.name.startswith("$") else f" (through \\+ {part.name}/{len(part.args)})"
             raise each.error(f"it cannot be stratified: the predicate depends on its own negation{through}")
-
-
-def _strongly_connected(calls: Mapping[Predicate, set[Predicate]]) -> Iterator[list[Predicate]]:
-    """Tarjan's algorithm without recursion; components come callees first."""
-    number: dict[Predicate, int] = {}
-    low: dict[Predicate, int] = {}
-    stack: list[Predicate] = []
-    on_stack: set[Predicate] = set()
-    for root in calls:
-        if root in number:
-            continue
-        work: list[tuple[Predicate, Iterator[Predicate]]] = []
-
-        def enter(node: Predicate, work: list[tuple[Predicate, Iterator[Predicate]]] = work) -> None:
-            number[node] = low[node] = len(number)
-            stack.append(node)
-            on_stack.add(node)
-            work.append((node, iter(sorted(calls[node]))))
-
-        enter(root)
-        while work:
-            node, callees = work[-1]
-            callee = next(callees, None)
-            if callee is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == number[node]:
-                    component = stack[stack.index(node) :]
-                    del stack[len(stack) - len(component) :]
-                    on_stack.difference_update(component)
-                    yield component
-            elif callee not in number:
-                enter(callee)
-            elif callee in on_stack:
-                low[node] = min(low[node], number[callee])
