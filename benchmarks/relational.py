@@ -34,7 +34,7 @@ from crosscut_relational.queries.growth import SHARINGS, Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
 from crosscut_relational.training_set import RelationalSet
-from paper.similar_data import asm, molecules
+from paper.data import asm, bongard, machines, molecules
 
 HERE = Path(__file__).resolve().parent
 
@@ -46,9 +46,9 @@ def published(folder, prefix, folds=None):
 
 # name -> (function that makes it, published file it needs, minimum S: with caches, without)
 SETS = {
-    "bongard simple": (lambda _: datasets.bongard("simple"), None, (8, 9)),
-    "bongard complex": (lambda _: datasets.bongard("complex"), None, (6, 8)),
-    "machines": (lambda _: datasets.machines(), None, (2.5, 3)),
+    "bongard simple": (lambda _: bongard("simple"), None, (8, 9)),
+    "bongard complex": (lambda _: bongard("complex"), None, (6, 8)),
+    "machines": (lambda _: machines(), None, (2.5, 3)),
     "asm (unstable)": (lambda _: asm(), None, (4, 8)),
     "asm linked": (lambda _: asm(linked=True), None, None),
     "molecules": (lambda _: molecules(), None, None),

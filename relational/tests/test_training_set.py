@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from crosscut.tasks.folds import folds_of as table_folds
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut_relational.training_set import RelationalSet, StepLimitWarning, folds_of
-from paper.similar_data import molecules
+from paper.data import bongard, machines, molecules
 
 
 def test_folds_are_spread_evenly_over_classes():
-    database, _ = datasets.bongard(n=103)
+    database, _ = bongard(n=103)
     folds = folds_of(10, database)
     assert folds.tolist() == table_folds(10, 103, database.target).tolist()
     for code in range(2):
@@ -29,7 +29,7 @@ def test_folds_are_spread_evenly_over_classes():
     ],
 )
 def test_folds_that_make_no_sense(cv, message):
-    database, bias = datasets.machines()
+    database, bias = machines()
     with pytest.raises(ValueError, match=message):
         RelationalTreeClassifier(bias, cv=cv).fit(database)
 
@@ -44,7 +44,7 @@ def test_targets_that_do_not_fit():
     numbers = Database.from_prolog("y(1,1.5). y(2,2.5).", predict="y(+k,-v)", regression=True)
     with pytest.raises(ValueError, match="use RelationalTreeRegressor"):
         RelationalTreeClassifier(Bias.of(["p(+K)"])).fit(numbers)
-    database, bias = datasets.machines()
+    database, bias = machines()
     with pytest.raises(ValueError, match="use RelationalTreeClassifier"):
         RelationalTreeRegressor(bias).fit(database)
     database.target = None

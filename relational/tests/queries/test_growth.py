@@ -15,7 +15,7 @@ from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
-from paper.similar_data import asm, molecules
+from paper.data import asm, bongard, machines, molecules
 from tests.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_machines
 
 
@@ -52,9 +52,9 @@ def test_the_tree_is_the_one_tilde_printed(tmp_path, form):
 @pytest.mark.parametrize(
     ("make", "arguments"),
     [
-        (datasets.machines, {}),
-        (datasets.bongard, {"theory": "simple", "n": 200}),
-        (datasets.bongard, {"theory": "complex", "n": 200, "noise": 0.1}),
+        (machines, {}),
+        (bongard, {"theory": "simple", "n": 200}),
+        (bongard, {"theory": "complex", "n": 200, "noise": 0.1}),
         (molecules, {"n": 60}),
         (asm, {"n": 150}),
         (asm, {"n": 150, "linked": True}),
@@ -108,7 +108,7 @@ def test_random_databases_give_the_same_trees(seed, heuristic, minimal_cases, li
 
 
 def test_a_mode_is_used_as_often_as_it_may_be_on_a_path():
-    database, _ = datasets.bongard("complex", n=150)
+    database, _ = bongard("complex", n=150)
     types = ["triangle(pic,obj)", "in(pic,obj,obj)"]
     for uses in (1, 2):
         bias = Bias.of(
@@ -154,7 +154,7 @@ def test_regression_splits_only_what_is_significant():
 
 
 def test_max_depth_and_minimal_cases_limit_the_tree():
-    database, bias = datasets.bongard("complex", n=200)
+    database, bias = bongard("complex", n=200)
     shallow = grower(database, bias.with_settings(max_depth=2), None).grow().trees[0]
     assert shallow.depth == 2
     large = grower(database, bias.with_settings(minimal_cases=30), None).grow().trees[0]
@@ -162,7 +162,7 @@ def test_max_depth_and_minimal_cases_limit_the_tree():
 
 
 def test_what_growing_did_is_counted():
-    growing = grower(*datasets.machines())
+    growing = grower(*machines())
     forest = growing.grow()
     assert [level.f for level in forest.levels] == [1.0, 1.0]
     assert forest.levels[0].bundles == 1
@@ -173,7 +173,7 @@ def test_what_growing_did_is_counted():
 
 def test_growing_asks_for_a_known_way_of_sharing():
     with pytest.raises(ValueError, match="parallel, paper, serial, uncached"):
-        grower(*datasets.machines()).grow("both")
+        grower(*machines()).grow("both")
 
 
 @pytest.mark.parametrize(("declared", "both"), [("same(X,X)", False), ("same(_,_)", True)])

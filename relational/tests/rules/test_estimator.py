@@ -18,7 +18,7 @@ from crosscut_relational.queries.queries import Facts, Queries
 from crosscut_relational.queries.resolve import cuts_of_tasks, resolve
 from crosscut_relational.rules.examples import RelationalExamples
 from crosscut_relational.training_set import StepLimitWarning
-from paper.similar_data import molecules
+from paper.data import molecules
 
 
 @pytest.fixture(scope="module")

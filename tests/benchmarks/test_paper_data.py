@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from crosscut_relational.datasets import bongard, machines
 from crosscut_relational.queries.resolve import resolve
-from paper.similar_data import asm, molecules
+from paper.data import asm, bongard, machines, molecules
 
 
 def facts(database, name, arity):
