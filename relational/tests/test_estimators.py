@@ -24,7 +24,7 @@ from crosscut_relational import (
     RelationalTreeRegressor,
     datasets,
 )
-from crosscut_relational.training_set import folds_of
+from crosscut_relational.training_set import folds_of, tasks_of
 from paper.data import bongard, machines
 
 
@@ -41,7 +41,7 @@ def model(pictures):
 
 def test_each_fold_is_predicted_by_the_tree_that_left_it_out(pictures, model):
     database, bias = pictures
-    folds = folds_of(5, database)
+    folds = folds_of(tasks_of(5, database))
     for fold in range(5):
         mine = folds == fold
         # the same tree, grown alone on the other folds' examples

@@ -9,14 +9,14 @@ from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
 from crosscut_relational.queries.tree import Node
-from crosscut_relational.training_set import folds_of
+from crosscut_relational.training_set import folds_of, tasks_of
 from paper.data import bongard
 
 
 def forest(bias_changes, **arguments):
     database, bias = bongard("complex", n=200, noise=0.3, **arguments)
     language = resolve(bias.with_settings(**bias_changes), database)
-    return Grower(Facts.of(database, language), language, folds_of(5, database)).grow()
+    return Grower(Facts.of(database, language), language, folds_of(tasks_of(5, database))).grow()
 
 
 def merged(node):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from crosscut.forest.shrinkage import Shrinkage
-    from crosscut_relational.language.terms import Constant, Term
+    from crosscut_relational.language.terms import Constant
 
 Heuristic = Literal["gain", "gainratio", "gini", "variance"]
 HEURISTICS = ("gain", "gainratio", "gini", "variance")
@@ -56,12 +56,8 @@ class Settings:
     classes : tuple of constants or None
         The classes in order. None: all classes that occur, in order of appearance for ACE's files, otherwise
         sorted. A leaf with a tie predicts the first of the tied classes.
-    folds : tuple of int or None
-        Fold marks named by ``execute(loofl(tilde, [...]))``.
     n_folds : int or None
         From ``execute(nfold(tilde, n))``.
-    commands : tuple of terms
-        The commands of the settings file.
     """
 
     regression: bool = False
@@ -78,9 +74,7 @@ class Settings:
     exhaustive_lookahead: int = 0
     discretize: Literal["equal_freq", "entropy"] = "entropy"
     classes: tuple[Constant, ...] | None = None
-    folds: tuple[int, ...] | None = None
     n_folds: int | None = None
-    commands: tuple[Term, ...] = ()
 
     @property
     def chooses(self) -> bool:
