@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.statistics.validation import Validation
     from crosscut_relational.database.database import Database
-    from crosscut_relational.language.language import Language
-    from crosscut_relational.language.modes import Mode
+    from crosscut_relational.language.modes import Language, Mode
     from crosscut_relational.queries.growth import Sharing
     from crosscut_relational.queries.tree import Signature
 

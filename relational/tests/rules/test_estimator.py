@@ -101,8 +101,6 @@ def test_rules_that_vote(shop):
         votes[examples.flags(examples.truth(rule.conditions))] += rule.totals
     votes[votes.sum(axis=1) == 0] = model.rules_.default.totals
     assert model.predict_proba(shop) == pytest.approx(votes / votes.sum(axis=1, keepdims=True))
-    with pytest.raises(AttributeError, match="not a tree"):
-        _ = model.tree_
 
 
 def test_a_rule_shares_variables_between_conditions():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut_relational import _core
-    from crosscut_relational.language.language import Language
+    from crosscut_relational.language.modes import Language
     from crosscut_relational.language.settings import Settings
 
 Sharing = Literal["parallel", "paper", "serial", "uncached"]
