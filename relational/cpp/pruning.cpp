@@ -11,6 +11,8 @@ namespace crosscut::query {
 
 namespace {
 
+constexpr std::size_t most_row_bytes = 1 << 25;  // of truth that is kept while examples are routed
+
 class Pruner {
  public:
   Pruner(const Tree& tree, std::size_t width)
@@ -116,6 +118,8 @@ void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth,
         }
       return;
     }
+    // a tree has many tests, and few of its examples reach each of them
+    if (truth.row_bytes() > most_row_bytes) truth.forget_rows();
     std::vector<std::uint64_t> yes, no;
     split(tests[static_cast<std::size_t>(tree.test[node])], truth, attributes, here, yes, no);
     self(self, node + 1, yes);

@@ -13,8 +13,10 @@ from crosscut_relational.database.database import Database
 from crosscut_relational.estimators import RelationalTreeClassifier
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower
+from crosscut_relational.queries.prediction import leaf_numbers
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.training_set import RelationalSet
 from paper.data import asm, bongard, machines, molecules
 from tests.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_machines
 
@@ -279,3 +281,18 @@ def test_what_a_node_evaluated_is_handed_down(monkeypatch):
     again = RelationalTreeClassifier(bias, cv=3, sharing="uncached").fit(database)
     assert again.forest_.trees == model.forest_.trees
     assert again.forest_.n_evaluations > 1.5 * model.forest_.n_evaluations
+
+
+def test_truth_that_is_forgotten_while_examples_are_routed_changes_nothing():
+    """Rows of truth of this number of examples and tests exceed what is kept."""
+    tables = datasets.shop(20_000, purchases=3, noise=0.5)
+    database = Database.from_tables(tables, target="customer.churned")
+    bias = Bias.from_schema(database, pruning="none", minimal_cases=1, max_aggregates=0, depth_of_links=0)
+    data = RelationalSet.read(database, bias, 2)
+    grown, leaves = data.grow("parallel", 10**6, 1)
+    rows_and_sets = 2 * 20_000 / 8 * sum(tree.n_nodes for tree in grown.trees[1:])
+    assert rows_and_sets > 1 << 25
+    held_out = data.tasks.test_rows(1)
+    numbers = leaf_numbers(grown.trees[1], database[held_out], step_limit=10**6)
+    expected = [number for number, node in enumerate(grown.trees[1].root.walk()) if node.is_leaf]
+    assert np.array(expected)[numbers].tolist() == leaves[: len(held_out)].tolist()
