@@ -35,7 +35,7 @@ EXAMPLES = ["eagle", "bat", "dog", "ostrich", "shark", "crocodile", "penguin", "
 FLAGS = {"m": "has_milk", "h": "homeothermic", "e": "has_eggs", "g": "has_gills"}
 MODES = """
     :- modeb(1,has_gills(+animal)). :- modeb(1,has_covering(+animal,#covering)).
-    :- modeb(1,has_legs(+animal,#nat)). :- modeb(1,homeothermic(+animal)). 
+    :- modeb(1,has_legs(+animal,#nat)). :- modeb(1,homeothermic(+animal)).
     :- modeb(1,has_eggs(+animal)). :- modeb(1,not(has_gills(+animal))).
     :- modeb(1,nhas_gills(+animal)). :- modeb(*,habitat(+animal,#habitat)). :- modeb(1,has_milk(+animal)).
     nhas_gills(X) :- animal(X), not(has_gills(X)).
