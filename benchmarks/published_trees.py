@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from crosscut.forest.pruning_table import additional_errors
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, datasets
+from crosscut_relational import Bias, Database, RelationalTreeClassifier
 from crosscut_relational.database.ace import read_folds
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
+from paper.data import machines
 
 APPLICATIONS = {
     # prefix: class counts, relations, modes, lookaheads, fold sizes
@@ -102,9 +103,9 @@ def check_reading(check, folder):
         check(f"{name}: labels", labels(keys), labels(models))
         same = all(facts(keys, each) == facts(models, each) for each in keys.relations)
         check(f"{name}: keys and models hold the same facts", same)
-    published, generated = Database.from_ace(folder / "machines/keys/mach"), datasets.machines()[0]
-    check("datasets.machines: labels", labels(generated), labels(published))
-    check("datasets.machines: facts", facts(generated, ("worn", 2)), facts(published, ("worn", 2)))
+    published, generated = Database.from_ace(folder / "machines/keys/mach"), machines()[0]
+    check("machines: labels", labels(generated), labels(published))
+    check("machines: facts", facts(generated, ("worn", 2)), facts(published, ("worn", 2)))
 
 
 def check_others(check, folder):

@@ -34,6 +34,7 @@ from crosscut_relational.queries.growth import SHARINGS, Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
 from crosscut_relational.training_set import RelationalSet
+from paper.data import asm, bongard, machines, molecules
 
 HERE = Path(__file__).resolve().parent
 
@@ -45,12 +46,12 @@ def published(folder, prefix, folds=None):
 
 # name -> (function that makes it, published file it needs, minimum S: with caches, without)
 SETS = {
-    "bongard simple": (lambda _: datasets.bongard("simple"), None, (8, 9)),
-    "bongard complex": (lambda _: datasets.bongard("complex"), None, (6, 8)),
-    "machines": (lambda _: datasets.machines(), None, (2.5, 3)),
-    "asm (unstable)": (lambda _: datasets.asm(), None, (4, 8)),
-    "asm linked": (lambda _: datasets.asm(linked=True), None, None),
-    "molecules": (lambda _: datasets.molecules(), None, None),
+    "bongard simple": (lambda _: bongard("simple"), None, (8, 9)),
+    "bongard complex": (lambda _: bongard("complex"), None, (6, 8)),
+    "machines": (lambda _: machines(), None, (2.5, 3)),
+    "asm (unstable)": (lambda _: asm(), None, (4, 8)),
+    "asm linked": (lambda _: asm(linked=True), None, None),
+    "molecules": (lambda _: molecules(), None, None),
     "bongard 392": (lambda f: published(f, "bongard/keys/bongard"), "bongard/keys/bongard.kb", None),
     "mutagenesis 230": (
         lambda f: published(f, "mutagenesis_ace230/muta"),

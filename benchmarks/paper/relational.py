@@ -21,12 +21,12 @@ import numpy as np
 from clock import take_turns
 from crosscut.forest.cost import forest_speedup
 from crosscut.tasks.folds import folds_of
-from crosscut_relational import datasets
 from crosscut_relational.database.database import Database
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
+from paper.data import asm, bongard, machines, molecules
 from paper.timing import Timing
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ class Problem:
 def problems() -> list[Problem]:
     """Return the data sets of Table 1, generated where the originals are not available."""
     return [
-        Problem("SB (1453 pictures)", partial(datasets.bongard, "simple"), "SB"),
-        Problem("CB (1521 pictures)", partial(datasets.bongard, "complex"), "CB"),
-        Problem("Muta-like (230 molecules)", datasets.molecules, "Muta"),
-        Problem("ASM-like (999 windows)", datasets.asm, "ASM"),
-        Problem("Mach (15 machines)", datasets.machines, "Mach"),
+        Problem("SB (1453 pictures)", partial(bongard, "simple"), "SB"),
+        Problem("CB (1521 pictures)", partial(bongard, "complex"), "CB"),
+        Problem("Muta-like (230 molecules)", molecules, "Muta"),
+        Problem("ASM-like (999 windows)", asm, "ASM"),
+        Problem("Mach (15 machines)", machines, "Mach"),
     ]
 
 

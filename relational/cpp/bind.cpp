@@ -40,7 +40,6 @@ NB_MODULE(_core, m) {
           },
           "number"_a)
       .def("prune", &QueryForest::prune, "pessimistic"_a, "confidence"_a, nb::keep_alive<0, 1>())
-      .def("prune_means", &QueryForest::prune_means, nb::keep_alive<0, 1>())
       .def_prop_ro("levels", &QueryForest::levels);
   nb::class_<QueryStore>(m, "QueryStore")
       .def(nb::init<FactStore&, std::int64_t, Array<std::int64_t>>(), "facts"_a, "step_limit"_a,

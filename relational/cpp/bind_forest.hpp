@@ -18,7 +18,6 @@ struct QueryForest {
       : forest(std::make_shared<Forest>(std::move(grown))),
         width(statistics.width()),
         regression(statistics.is_regression()),
-        moments(statistics.moments()),
         store(owner) {}
 
   nb::tuple tree(std::size_t number) const {
@@ -31,21 +30,12 @@ struct QueryForest {
     CROSSCUT_REQUIRE(confidence > 0 && confidence <= 1,
                      "confidence has to be above 0 and at most 1");
     CROSSCUT_REQUIRE(!regression, "regression trees are not pruned by error counts");
-    return pruned_by(
-        [&](const Tree& tree) { return query::prune(tree, width, pessimistic, confidence); });
-  }
-
-  QueryForest prune_means() const {
-    CROSSCUT_REQUIRE(regression, "only regression trees are pruned by their means");
-    return pruned_by([&](const Tree& tree) { return query::prune_means(tree, moments); });
-  }
-
-  template <class Prune> QueryForest pruned_by(Prune prune_tree) const {
     QueryForest result = *this;
     result.forest = std::make_shared<Forest>();
     result.forest->tests = forest->tests;
     result.forest->levels = forest->levels;
-    for (const Tree& tree : forest->trees) result.forest->trees.push_back(prune_tree(tree));
+    for (const Tree& tree : forest->trees)
+      result.forest->trees.push_back(query::prune(tree, width, pessimistic, confidence));
     return result;
   }
 
@@ -59,7 +49,6 @@ struct QueryForest {
   std::shared_ptr<Forest> forest;
   std::size_t width;
   bool regression;
-  Moments moments;
   const QueryStore* store;
 };
 

@@ -201,9 +201,6 @@ Forest grow(const Growing& from, const Settings& settings, std::span<const std::
 // The tree after merging sibling leaves of one class and, optionally, replacing subtrees that C4.5
 // expects to make no fewer errors than a leaf.
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence);
-// A regression tree after replacing subtrees from which M5 expects no smaller squared deviations
-// than from a leaf.
-Tree prune_means(const Tree& tree, const Moments& moments);
 
 // Adds each example of `reached` to the leaf it falls in: predictions[e] is that leaf's prediction,
 // leaves[e] its number.

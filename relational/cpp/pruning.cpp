@@ -1,4 +1,4 @@
-// Prunes a grown tree as TILDE (C4.5) and M5 do, and routes the examples that its task held out.
+// Prunes a grown tree as TILDE (C4.5) does, and routes the examples that its task held out.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,6 +10,8 @@
 namespace crosscut::query {
 
 namespace {
+
+constexpr std::size_t most_row_bytes = 1 << 25;  // of truth that is kept while examples are routed
 
 class Pruner {
  public:
@@ -29,13 +31,16 @@ class Pruner {
     }
   }
 
-  // Turns nodes into leaves if their subtrees are not expected to be better, given the expected
-  // cost of a leaf.
-  template <class Cost> double replace(std::size_t node, const Cost& cost) {
-    const double as_leaf = cost(tree_.statistics.data() + node * width_, prediction[node]);
+  // Turns nodes into leaves if C4.5 does not expect fewer errors of their subtrees; returns the
+  // errors it expects.
+  double replace(std::size_t node, double confidence) {
+    const double* counts = tree_.statistics.data() + node * width_;
+    const double n = std::accumulate(counts, counts + width_, 0.0);
+    const double errors = n - counts[static_cast<std::size_t>(prediction[node])];
+    const double as_leaf = n > 0 ? errors + additional_errors(n, errors, confidence) : 0.0;
     if (leaf[node]) return as_leaf;
-    const double below =
-        replace(node + 1, cost) + replace(static_cast<std::size_t>(tree_.no[node]), cost);
+    const double below = replace(node + 1, confidence) +
+                         replace(static_cast<std::size_t>(tree_.no[node]), confidence);
     if (as_leaf > below) return below;
     leaf[node] = true;
     return as_leaf;
@@ -74,23 +79,7 @@ class Pruner {
 Tree prune(const Tree& tree, std::size_t width, bool pessimistic, double confidence) {
   Pruner pruner(tree, width);
   pruner.merge(0);
-  if (pessimistic)
-    pruner.replace(0, [&](const double* counts, double prediction) {
-      const double n = std::accumulate(counts, counts + width, 0.0);
-      const double errors = n - counts[static_cast<std::size_t>(prediction)];
-      return n > 0 ? errors + additional_errors(n, errors, confidence) : 0.0;
-    });
-  return pruner.pruned();
-}
-
-Tree prune_means(const Tree& tree, const Moments& moments) {
-  Pruner pruner(tree, moments.width());
-  // squared deviations that M5 expects for as many new examples: those seen, times (n + 1) / (n -
-  // 1) in every leaf
-  pruner.replace(0, [&](const double* own, double) {
-    const double n = moments.n(own);
-    return moments.deviations(own) * (n > 1 ? (n + 1) / (n - 1) : 10.0);
-  });
+  if (pessimistic) pruner.replace(0, confidence);
   return pruner.pruned();
 }
 
@@ -129,6 +118,8 @@ void route(const Tree& tree, const std::vector<Test>& tests, Truth& truth,
         }
       return;
     }
+    // a tree has many tests, and few of its examples reach each of them
+    if (truth.row_bytes() > most_row_bytes) truth.forget_rows();
     std::vector<std::uint64_t> yes, no;
     split(tests[static_cast<std::size_t>(tree.test[node])], truth, attributes, here, yes, no);
     self(self, node + 1, yes);

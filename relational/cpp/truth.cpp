@@ -8,17 +8,20 @@
 
 namespace crosscut::query {
 
-void Truth::forget() {
+void Truth::forget_rows() {
   for (std::int32_t query : remembered_) {
-    const auto at = static_cast<std::size_t>(query);
-    slots_[at] = -1;
-    known_[at] = 0;
-    if (at < numbers_.size()) numbers_[at] = -1;
+    slots_[static_cast<std::size_t>(query)] = -1;
+    known_[static_cast<std::size_t>(query)] = 0;
   }
   remembered_.clear();
   truth_.clear();
-  tabulated_ = 0;
   sets_.clear();
+}
+
+void Truth::forget() {
+  forget_rows();
+  std::fill(numbers_.begin(), numbers_.end(), -1);
+  tabulated_ = 0;
   tails_.forget();
   solutions_.forget();
   packs_.clear();

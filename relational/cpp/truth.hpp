@@ -72,12 +72,14 @@ class Truth {
     const std::int32_t slot = slots_[static_cast<std::size_t>(query)];
     return slot < 0 ? nothing_.data() : truth_.data() + static_cast<std::size_t>(slot) * words_;
   }
-  // Bytes that forgetting frees.
+  // Bytes of rows, with the sets of examples on which they are known; of all that forgetting frees.
+  std::size_t row_bytes() const { return 8 * truth_.size() + sets_.bytes(); }
   std::size_t bytes() const {
-    return 8 * truth_.size() + sets_.bytes() + tabulated_ + tails_.bytes() + solutions_.bytes();
+    return row_bytes() + tabulated_ + tails_.bytes() + solutions_.bytes();
   }
-  void forget();   // as if nothing had been evaluated
-  void abandon();  // the same, after a call that was stopped
+  void forget_rows();  // but not what is known about objects
+  void forget();       // as if nothing had been evaluated
+  void abandon();      // the same, after a call that was stopped
   // The caller has dropped its tables, except for this many bytes.
   void drop_tables(std::size_t kept) { tabulated_ = kept; }
   const std::vector<std::int64_t>& order() const { return order_; }

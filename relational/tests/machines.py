@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crosscut_relational import datasets
+from paper.data import machines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ FORMS = ("keys", "models")
 
 def write_machines(folder: Path, form: str) -> Path:
     """Write ``mach.kb``, ``mach.bg`` and ``mach.s``, in one of ACE's two forms."""
-    database, _ = datasets.machines()
+    database, _ = machines()
     terms = database.constants.terms
     worn: dict[object, list[object]] = {key: [] for key in database.examples}
     for machine, part in database.relations["worn", 2].columns.T.tolist():

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import sqlite3
+import warnings
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from crosscut_relational import Bias, Database
 
 LINKS = {"thing.boss": "thing.thing_id", "task.helper": "thing.thing_id", "task.parent": "task.task_id"}
 
 
+SIZE = 500  # problems of a slow test
+BLOCKS = int(os.environ.get("CROSSCUT_BLOCKS", "4"))  # slow tests; `make test-slow` takes minutes for four
+FIRST = [0, *(pytest.param(10**6 + SIZE * i, marks=pytest.mark.slow) for i in range(BLOCKS))]
 KEPT = {"thing_id", "task_id", "site_id", "boss", "seen", "y"}
 
 
@@ -94,3 +100,29 @@ def in_sqlite(tables, query):
     result = dict(connection.execute(query).fetchall())
     connection.close()
     return result
+
+
+def in_postgresql(cursor, tables, query):
+    """Return the results of a query of key and value in PostgreSQL."""
+    for name, columns in tables.items():
+        values = pa.table(columns)
+        empty = [field.name for field in values.schema if field.type == pa.null()]
+        cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
+        cursor.adbc_ingest(name, values.cast(_without_null(values.schema)) if empty else values)
+    cursor.execute(query)
+    return dict(cursor.fetchall())
+
+
+def _without_null(schema):
+    return pa.schema([(each.name, pa.string() if each.type == pa.null() else each.type) for each in schema])
+
+
+def check_all(check, first, few):
+    """Call a check with a few seeds, or in a slow test with many, and name the seed that fails."""
+    for seed in range(first, first + (SIZE if first else few)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                check(seed)
+            except Exception as error:
+                raise AssertionError(f"{check.__name__}({seed}) failed") from error

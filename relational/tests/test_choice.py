@@ -11,8 +11,8 @@ from crosscut_relational import (
     Database,
     RelationalTreeClassifier,
     RelationalTreeRegressor,
-    datasets,
 )
+from paper.data import bongard
 from tests.random_tables import in_duckdb, random_problem
 
 
@@ -138,7 +138,7 @@ def test_chosen_trees_are_saved(tmp_path, seed):
 
 
 def test_a_choice_needs_folds():
-    database, bias = datasets.bongard("simple", n=60)
+    database, bias = bongard("simple", n=60)
     with pytest.raises(ValueError, match=r"prune='best' chooses by cross-validation; set cv"):
         RelationalTreeClassifier(bias, cv=None, prune="best").fit(database)
     alone = RelationalTreeClassifier(bias.with_settings(pruning="best"), cv=None).fit(database)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +14,7 @@ from crosscut_relational import (
     RelationalTreeClassifier,
     RelationalTreeRegressor,
 )
+from tests.random_tables import FIRST, check_all
 
 
 def check_relational(seed):
@@ -64,17 +63,9 @@ def database(things, parts):
     return Database.from_tables({"thing": things, "part": parts}, target="thing.y")
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(10**6 + 500 * i, marks=pytest.mark.slow) for i in range(4))]
-)
+@pytest.mark.parametrize("first", FIRST)
 def test_models_of_copied_tables(first):
-    for seed in range(first, first + (500 if first else 30)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                check_relational(seed)
-            except Exception as error:
-                raise AssertionError(f"check_relational({seed}) failed") from error
+    check_all(check_relational, first, few=30)
 
 
 def test_a_huge_target_that_is_held_out_hides_no_others():

@@ -24,12 +24,13 @@ from crosscut_relational import (
     RelationalTreeRegressor,
     datasets,
 )
-from crosscut_relational.training_set import folds_of
+from crosscut_relational.training_set import folds_of, tasks_of
+from paper.data import bongard, machines
 
 
 @pytest.fixture(scope="module")
 def pictures():
-    return datasets.bongard("complex", n=200, noise=0.1)
+    return bongard("complex", n=200, noise=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def model(pictures):
 
 def test_each_fold_is_predicted_by_the_tree_that_left_it_out(pictures, model):
     database, bias = pictures
-    folds = folds_of(5, database)
+    folds = folds_of(tasks_of(5, database))
     for fold in range(5):
         mine = folds == fold
         # the same tree, grown alone on the other folds' examples
@@ -59,7 +60,7 @@ def test_predictions_on_another_database_do_not_depend_on_its_numbering(pictures
     database, _ = pictures
     correct = sum(correct for _, correct, _ in model.tree_.leaves())
     assert model.score(database) == pytest.approx(correct / database.n_examples)
-    other, _ = datasets.bongard("complex", n=50, noise=0.1, seed=7)
+    other, _ = bongard("complex", n=50, noise=0.1, seed=7)
     predicted = model.predict(other)
     assert set(predicted) <= set(database.classes)
     names = [other.classes[code] for code in other.target]
@@ -109,7 +110,7 @@ def test_a_bias_is_made_from_linked_tables_when_none_is_given():
 
 
 def test_leaves_are_class_correct_covered():
-    database, bias = datasets.machines()
+    database, bias = machines()
     with pytest.warns(UserWarning, match=r"cv=10 exceeds the 6 rows of the largest class; using 6"):
         model = RelationalTreeClassifier(bias=bias, cv=10).fit(database)
     assert model.tree_.leaves() == [("sendback", 6.0, 6.0), ("fix", 6.0, 6.0), ("ok", 3.0, 3.0)]
@@ -233,7 +234,7 @@ def test_prediction_intervals_cover():
 
 
 def test_what_a_fit_needs_is_known_before_it_starts(monkeypatch):
-    database, bias = datasets.bongard("simple", 20)
+    database, bias = bongard("simple", 20)
     with monkeypatch.context() as patched:
         patched.setattr(memory, "NOTABLE", 0)
         patched.setattr(memory, "available", lambda: 100)

@@ -1,6 +1,5 @@
 """Random linked tables: fold trees are refits on the training examples, and SQL predicts what models do."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from crosscut_relational import (
     RelationalTreeClassifier,
     RelationalTreeRegressor,
 )
-from tests.random_tables import in_duckdb, in_sqlite, random_problem
+from tests.random_tables import FIRST, check_all, in_duckdb, in_sqlite, random_problem
 
 DIALECTS = (("duckdb", in_duckdb), ("sqlite", in_sqlite))
 
@@ -27,14 +26,14 @@ def check_folds_and_sql(seed):
         alone = maker(bias, cv=None).fit(database[folds != fold])
         assert str(model.cv_trees_[fold]) == str(alone.tree_)
     if seed % 6 == 0:
-        check_rules(database, bias, folds)
+        check_rules(tables, database, bias, folds)
     expected = model.predict(database).tolist()
     for dialect, run in DIALECTS:
         predicted = run(tables, model.to_sql(dialect))
         assert [predicted[key] for key in database.examples] == pytest.approx(expected), dialect
 
 
-def check_rules(database, bias, folds):
+def check_rules(tables, database, bias, folds):
     model = RelationalRuleClassifier(bias, cv=folds).fit(database)
     for fold in range(3):
         alone = RelationalRuleClassifier(bias, cv=None).fit(database[folds != fold])
@@ -43,19 +42,15 @@ def check_rules(database, bias, folds):
             for each, own in ((alone, alone.rules_), (model, model.cv_rules_[fold]))
         )
         assert rules == expected
+    predicted = model.predict(database).tolist()
+    for dialect, run in DIALECTS:
+        found = run(tables, model.to_sql(dialect))
+        assert [found[key] for key in database.examples] == predicted, dialect
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(10**6 + 500 * i, marks=pytest.mark.slow) for i in range(4))]
-)
+@pytest.mark.parametrize("first", FIRST)
 def test_folds_and_sql(first):
-    for seed in range(first, first + (500 if first else 40)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                check_folds_and_sql(seed)
-            except Exception as error:
-                raise AssertionError(f"check_folds_and_sql({seed}) failed") from error
+    check_all(check_folds_and_sql, first, few=40)
 
 
 def test_missing_links_join_nothing():

@@ -3,8 +3,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut_relational.report import summarize
+from paper.data import bongard
 
 
 class Tags(HTMLParser):
@@ -25,7 +26,7 @@ class Tags(HTMLParser):
 
 
 def test_the_page_tells_what_the_model_knows(tmp_path):
-    database, bias = datasets.bongard("complex", n=200, noise=0.1)
+    database, bias = bongard("complex", n=200, noise=0.1)
     model = RelationalTreeClassifier(bias, cv=4).fit(database)
     summary = summarize(model.fit_)
     assert json.loads(json.dumps(summary)) == summary

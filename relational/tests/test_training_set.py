@@ -2,20 +2,21 @@ import numpy as np
 import pytest
 
 from crosscut.tasks.folds import folds_of as table_folds
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
-from crosscut_relational.training_set import RelationalSet, StepLimitWarning, folds_of
+from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor
+from crosscut_relational.training_set import RelationalSet, StepLimitWarning, folds_of, tasks_of
+from paper.data import bongard, machines, molecules
 
 
 def test_folds_are_spread_evenly_over_classes():
-    database, _ = datasets.bongard(n=103)
-    folds = folds_of(10, database)
+    database, _ = bongard(n=103)
+    folds = folds_of(tasks_of(10, database))
     assert folds.tolist() == table_folds(10, 103, database.target).tolist()
     for code in range(2):
         sizes = np.bincount(folds[database.target == code], minlength=10)
         assert sizes.max() - sizes.min() <= 1
-    assert folds_of("marks", database.with_folds(np.arange(103) % 4 * 10 - 10)).tolist() == [
-        i % 4 - 1 for i in range(103)
-    ]
+    marked = database.with_folds(np.arange(103) % 4 * 10 - 10)
+    marked.folds[marked.folds < 0] = -1
+    assert folds_of(tasks_of("marks", marked)).tolist() == [i % 4 - 1 for i in range(103)]
 
 
 @pytest.mark.parametrize(
@@ -24,17 +25,17 @@ def test_folds_are_spread_evenly_over_classes():
         (1, "must be at least 2"),
         ("folds", "only string allowed is 'marks'"),
         ("marks", "no fold marks"),
-        ([0, 1], "one integer"),
+        ([0, 1], "one for each of 15 rows"),
     ],
 )
 def test_folds_that_make_no_sense(cv, message):
-    database, bias = datasets.machines()
+    database, bias = machines()
     with pytest.raises(ValueError, match=message):
         RelationalTreeClassifier(bias, cv=cv).fit(database)
 
 
 def test_a_search_that_is_given_up_is_warned_about():
-    database, bias = datasets.molecules(n=30)
+    database, bias = molecules(n=30)
     with pytest.warns(StepLimitWarning, match="step_limit=20 steps"):
         RelationalTreeClassifier(bias, cv=None, step_limit=20).fit(database)
 
@@ -43,7 +44,7 @@ def test_targets_that_do_not_fit():
     numbers = Database.from_prolog("y(1,1.5). y(2,2.5).", predict="y(+k,-v)", regression=True)
     with pytest.raises(ValueError, match="use RelationalTreeRegressor"):
         RelationalTreeClassifier(Bias.of(["p(+K)"])).fit(numbers)
-    database, bias = datasets.machines()
+    database, bias = machines()
     with pytest.raises(ValueError, match="use RelationalTreeClassifier"):
         RelationalTreeRegressor(bias).fit(database)
     database.target = None

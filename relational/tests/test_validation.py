@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor
+from paper.data import bongard
 
 
 def test_examples_of_no_fold_are_not_predicted_out_of_fold():
-    database, bias = datasets.bongard("simple", n=40)
+    database, bias = bongard("simple", n=40)
     model = RelationalTreeClassifier(bias, cv=np.arange(40) % 4 - 1).fit(database)
     assert len(model.cv_scores_) == 3
     with pytest.raises(AttributeError, match="cv never holds out 10 of the 40 rows"):
@@ -28,7 +29,7 @@ def test_folds_behave_as_those_of_tables():
 
 
 def test_one_fold_has_a_score_and_a_standard_error():
-    database, bias = datasets.bongard("simple", n=60)
+    database, bias = bongard("simple", n=60)
     folds = np.where(np.arange(60) < 20, 0, -1)
     model = RelationalTreeClassifier(bias, cv=folds).fit(database)
     assert len(model.cv_scores_) == 1

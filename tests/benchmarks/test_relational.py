@@ -4,13 +4,12 @@ from functools import partial
 
 import pytest
 
-datasets = pytest.importorskip("crosscut_relational").datasets
-relational = pytest.importorskip("paper.relational")
+relational, data = (pytest.importorskip(f"paper.{name}") for name in ("relational", "data"))
 
 
 @pytest.fixture(scope="module")
 def pictures():
-    return relational.Problem("pictures", partial(datasets.bongard, "complex", 120, 0.1), "CB")
+    return relational.Problem("pictures", partial(data.bongard, "complex", 120, 0.1), "CB")
 
 
 def test_procedures_agree_and_share_more_and_more(pictures):
@@ -23,7 +22,7 @@ def test_procedures_agree_and_share_more_and_more(pictures):
 
 
 def test_work_of_stable_levels_is_done_once():
-    stable = relational.Problem("stable", partial(datasets.bongard, "simple"))
+    stable = relational.Problem("stable", partial(data.bongard, "simple"))
     assert relational.measure(stable, n_folds=10, seconds=0.0).f == [1.0] * 3
 
 

@@ -6,14 +6,13 @@ from functools import partial
 import pytest
 
 pytest.importorskip("matplotlib")
-datasets = pytest.importorskip("crosscut_relational").datasets
-propositional, relational, reproduction = (
-    pytest.importorskip(f"paper.{name}") for name in ("propositional", "relational", "reproduction")
+propositional, relational, reproduction, data = (
+    pytest.importorskip(f"paper.{name}") for name in ("propositional", "relational", "reproduction", "data")
 )
 
 
 def test_everything_is_on_the_page(tmp_path, monkeypatch):
-    pictures = relational.Problem("pictures", partial(datasets.bongard, "complex", 120, 0.1), "CB")
+    pictures = relational.Problem("pictures", partial(data.bongard, "complex", 120, 0.1), "CB")
     machines = next(problem for problem in relational.problems() if problem.row == "Mach")
     concepts = propositional.concepts
     monkeypatch.setattr(relational, "problems", lambda: [pictures, machines])

@@ -24,7 +24,8 @@ import numpy as np
 
 LIMIT = 10  # seconds of processor time
 TESTS = Path(__file__).parents[1]
-PATHS = {**os.environ, "PYTHONPATH": str(TESTS.parent / "relational")}  # of relational's targets
+FOLDERS = [str(TESTS.parent / name) for name in ("relational", "benchmarks")]  # of relational's targets
+PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join(FOLDERS)}
 
 
 def work(name, first, cases, seconds, module):
@@ -49,7 +50,7 @@ def work(name, first, cases, seconds, module):
 
 def preloaded(name, module, folder):
     """Return the environment of a target's process: some targets preload a library."""
-    sys.path.append(PATHS["PYTHONPATH"])
+    sys.path += FOLDERS
     source = getattr(import_module(module).TARGETS[name.partition(":")[0]], "preload", None)
     if source is None:
         return PATHS

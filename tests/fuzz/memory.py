@@ -1,4 +1,7 @@
-"""What fits ask for before they start, and what they take: `cd tests; python -m fuzz.memory [NAME ...]`."""
+"""What fits ask for before they start, and what they take.
+
+`cd tests; PYTHONPATH=../benchmarks python -m fuzz.memory [NAME ...]`
+"""
 
 import multiprocessing
 import sys
@@ -19,6 +22,7 @@ from crosscut.engines.stream import level_wise
 from crosscut.rules import examples
 from crosscut_relational.database.database import Database
 from crosscut_relational.queries import queries
+from paper.data import bongard
 
 ASKING = (dialect, file_kind, tables, text_file, level_wise, memory, queries, examples)
 
@@ -67,7 +71,7 @@ CASES = {  # number of rows, and what fits or reads so many
     "CN2": (50_000, lambda n, _: fit(crosscut.RuleClassifier(cv=2), n, 30)),
     "RIPPER": (50_000, lambda n, _: fit(crosscut.RuleClassifier(cv=2, strategy="ripper"), n, 30)),
     "linked tables": (40_000, lambda n, _: shop(n)),
-    "Bongard": (10_000, lambda n, _: relational(*crosscut_relational.datasets.bongard("complex", n))),
+    "Bongard": (10_000, lambda n, _: relational(*bongard("complex", n))),
     "CSV file": (1_000_000, lambda n, folder: file(folder, ".csv", n)),
     "Parquet file": (1_000_000, lambda n, folder: file(folder, ".parquet", n)),
     "stream": (300_000, lambda n, folder: file(folder, ".parquet", n, stream=True)),

@@ -439,7 +439,7 @@ def test_words_are_explained_on_hover_and_focus(browser, pages):
 @pytest.mark.slow
 def test_the_pages_of_rules_and_relational_trees_pass_too(browser, tmp_path):
     relational = pytest.importorskip("crosscut_relational")
-    database, bias = relational.datasets.bongard("complex", n=100, noise=0.1)
+    database, bias = pytest.importorskip("paper.data").bongard("complex", n=100, noise=0.1)
     relational.RelationalRuleClassifier(bias, cv=4).fit(database).report(tmp_path / "rules.html")
     relational.RelationalTreeClassifier(bias, cv=4).fit(database).report(tmp_path / "relational.html")
     for name in ("rules", "relational"):

@@ -185,10 +185,15 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         ...     target="shop.big",
         ... )
         >>> print(RelationalTreeClassifier(cv=None).fit(database).to_sql())
-        WITH extended AS MATERIALIZED (
+        WITH linked_1 AS MATERIALIZED (
+          SELECT t."id" AS key,
+          COUNT(*) AS summary_1
+          FROM "shop" AS t, "sale" AS s1 WHERE t."id" = s1."shop_id" GROUP BY t."id"),
+        extended AS MATERIALIZED (
           SELECT t.*,
-          (SELECT COUNT(*) FROM "sale" AS s1 WHERE t."id" = s1."shop_id") AS summary_1
-          FROM "shop" AS t)
+          COALESCE(linked_1.summary_1, 0) AS summary_1
+          FROM "shop" AS t
+          LEFT JOIN linked_1 ON linked_1.key = t."id")
         SELECT t."id" AS key,
           CASE WHEN t.summary_1 <= 1.5e0
             THEN 'no'
@@ -218,7 +223,7 @@ class RelationalTreeClassifier(PredictsSets, RelationalTreeEstimator):
         whose training set is not all examples except a fold (``TimeSeriesSplit``) are grown one by one.
     heuristic, minimal_cases, max_depth : optional
         Override the settings of the bias; see `Settings`. A grid search can vary them.
-    prune : "best", "1se", "c45", "safe", "m5" or "none", optional
+    prune : "best", "1se", "c45", "safe" or "none", optional
         Override ``Settings.pruning``. "best" and "1se" choose the size of the tree by the held-out examples,
         as in :class:`crosscut.TreeClassifier`.
     shrinkage : "auto" or float, optional

@@ -30,11 +30,11 @@ def summarize(fit: Fit) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from crosscut_relational import RelationalTreeClassifier, datasets
-    >>> database, bias = datasets.bongard("simple", n=100)
-    >>> summary = summarize(RelationalTreeClassifier(bias, cv=5).fit(database).fit_)
-    >>> summary["target"], summary["tree"]["leaves"], summary["cv"]["folds"]
-    ('bongard', 4, 5)
+    >>> from crosscut_relational import Database, RelationalTreeClassifier, datasets
+    >>> database = Database.from_tables(datasets.shop(100), target="customer.churned")
+    >>> summary = summarize(RelationalTreeClassifier(cv=5).fit(database).fit_)
+    >>> summary["target"], summary["cv"]["folds"]
+    ('customer.churned', 5)
     """
     tree = fit.final
     summary: dict[str, Any] = {

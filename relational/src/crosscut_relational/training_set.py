@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +12,6 @@ import numpy as np
 from crosscut.data.target import Target
 from crosscut.engines.progress import part_of, watcher
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import folds_of_splits, folds_that_fit, group_codes, splits_of
 from crosscut.training.fit import Fit
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower, RelationalForest, signature_of
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from crosscut.forest.pruning_table import PruningTable
     from crosscut.statistics.validation import Validation
     from crosscut_relational.database.database import Database
-    from crosscut_relational.language.language import Language
-    from crosscut_relational.language.modes import Mode
+    from crosscut_relational.language.modes import Language, Mode
     from crosscut_relational.queries.growth import Sharing
     from crosscut_relational.queries.tree import Signature
 
@@ -94,14 +92,13 @@ class RelationalSet:
         changes = {name: value for name, value in settings.items() if value is not None}
         if changes or bias.settings.regression != regression:
             bias = bias.with_settings(regression=regression, **changes)
-        folds, tasks = _tasks(cv, database, groups, random_state)
+        tasks = tasks_of(cv, database, groups, random_state)
         if tasks.n_tasks == 1 and bias.settings.chooses:
             if settings.get("pruning") is not None:
                 raise ValueError(
                     f"prune={bias.settings.pruning!r} chooses by cross-validation; set cv, for example cv=10"
                 )
             bias = bias.with_settings(pruning="none" if regression else "c45")
-        tasks.check(Target(database.target, len(database.classes), None), classes=database.classes or None)
         modes: list[Mode] = []
         used = None
         if cuts:
@@ -109,7 +106,7 @@ class RelationalSet:
             modes, used = cuts_of_tasks(bias, database, trains)
         language = resolve(bias, database, modes)
         weights = None if sample_weight is None else _repetitions(sample_weight, database.n_examples)
-        return cls(Facts.of(database, language), language, tasks, folds, weights, used)
+        return cls(Facts.of(database, language), language, tasks, folds_of(tasks), weights, used)
 
     def grow(
         self, sharing: Sharing, step_limit: int, n_jobs: int | None
@@ -203,27 +200,50 @@ class RelationalSet:
             )
 
 
-def _tasks(
-    cv: Any, database: Database, groups: ArrayLike | None, random_state: int | None
-) -> tuple[NDArray[np.int32] | None, Tasks]:
-    """Return the fold of each example, or None if folds do not define the training sets, and the tasks."""
-    n = database.n_examples
-    if hasattr(cv, "__next__"):
-        cv = list(cv)
-    is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
-    if is_splitter or (isinstance(cv, (list, tuple)) and len(cv) > 0 and np.iterable(cv[0])):
-        splits = list(splits_of(cv, n, None, database.target, groups))
-        tasks = replace(Tasks.from_splits(splits, n), groups=group_codes(groups))
-        if len(np.unique(tasks.tests)) < len(tasks.tests):
+def tasks_of(
+    cv: Any, database: Database, groups: ArrayLike | None = None, random_state: int | None = None
+) -> Tasks:
+    """Return the tasks of ``cv``, as for tables; "marks" are the fold marks of the database."""
+    if isinstance(cv, str):
+        if cv != "marks":
             raise ValueError(
-                "cv holds out some examples more than once; use a splitter whose test sets do not overlap"
+                f"cv is {cv!r}; the only string allowed is 'marks' (the fold marks of the database)"
             )
-        try:
-            return folds_of_splits(splits, n).astype(np.int32), tasks
-        except ValueError:  # some training set is not all examples except a fold
-            return None, tasks
-    folds = folds_of(cv, database, groups, random_state)
-    return folds, Tasks.final(n) if folds.max() < 0 else Tasks.from_folds(folds)
+        if database.folds is None:
+            raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
+        cv = database.folds
+    elif isinstance(cv, (list, tuple)) and all(isinstance(each, (int, np.integer)) for each in cv):
+        cv = np.asarray(cv)
+    assert database.target is not None
+    classes = np.array(database.classes, dtype=object) if database.classes else None
+    target = Target(database.target, len(database.classes), None)
+    tasks = Tasks.of_target(cv, target, classes, groups=groups, random_state=random_state)
+    if len(np.unique(tasks.tests)) < len(tasks.tests):
+        raise ValueError(
+            "cv holds out some examples more than once; use a splitter whose test sets do not overlap"
+        )
+    return tasks
+
+
+def folds_of(tasks: Tasks) -> NDArray[np.int32] | None:
+    """Return the fold of each example, starting at 0; -1 for examples in no fold.
+
+    None if some training set is not all examples except a fold.
+
+    Examples
+    --------
+    >>> from crosscut_relational.database.database import Database
+    >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
+    >>> folds_of(tasks_of(2, db)).tolist()
+    [0, 1, 0, 0, 1]
+    """
+    folds = np.full(tasks.n_rows, -1, np.int32)
+    for task in range(1, tasks.n_tasks):
+        held_out = tasks.test_rows(task)
+        if len(tasks.train_rows(task)) + len(held_out) < tasks.n_rows:
+            return None
+        folds[held_out] = task - 1
+    return folds
 
 
 def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
@@ -240,49 +260,3 @@ def _repetitions(sample_weight: ArrayLike, n: int) -> NDArray[np.int64]:
             "counts), rules accept any weights"
         )
     return weights.astype(np.int64)
-
-
-def folds_of(
-    cv: int | str | ArrayLike | None,
-    database: Database,
-    groups: ArrayLike | None = None,
-    random_state: int | None = None,
-) -> NDArray[np.int32]:
-    """Return the fold of each example, starting at 0; -1 for examples in no fold.
-
-    An integer gives the same folds as for tables: stratified, as many as the classes allow, and shuffled if
-    a `random_state` is given.
-
-    Examples
-    --------
-    >>> from crosscut_relational.database.database import Database
-    >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
-    >>> folds_of(2, db).tolist()
-    [0, 1, 0, 0, 1]
-    """
-    n = database.n_examples
-    nobody = np.full(n, -1, np.int32)
-    if cv is None:
-        return nobody
-    if isinstance(cv, (int, np.integer)):
-        if cv < 2:
-            raise ValueError(f"cv is {cv}; it must be at least 2")
-        classes = np.asarray(database.target) if database.classes else None
-        folds, _ = folds_that_fit(int(cv), n, classes, groups, random_state)
-        return nobody if folds is None else folds.astype(np.int32)
-    if isinstance(cv, str):
-        if cv != "marks":
-            raise ValueError(
-                f"cv is {cv!r}; the only string allowed is 'marks' (the fold marks of the database)"
-            )
-        if database.folds is None:
-            raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
-        cv = database.folds
-    marks = np.asarray(cv)
-    if marks.shape != (n,) or marks.dtype.kind not in "iu":
-        raise ValueError(
-            f"cv has shape {marks.shape} and type {marks.dtype}; it must be one integer for each of "
-            f"{n} examples"
-        )
-    numbers = np.unique(marks[marks >= 0])
-    return np.where(marks >= 0, np.searchsorted(numbers, marks), -1).astype(np.int32)

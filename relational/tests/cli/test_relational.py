@@ -11,6 +11,7 @@ from pyarrow import csv
 from crosscut import load_model, save_model
 from crosscut.cli.failure import NOT_A_MODEL, UNREADABLE, UNSUITABLE, UNWRITABLE
 from crosscut_relational import RelationalRuleClassifier, datasets
+from paper.data import bongard
 
 SHOP = Path(__file__).parents[3] / "examples" / "shop"
 
@@ -140,7 +141,7 @@ def test_rules_are_for_classes(application, tmp_path):
 
 
 def test_rules_saved_without_held_out_examples_have_no_report(tmp_path):
-    database, bias = datasets.bongard("simple", n=60)
+    database, bias = bongard("simple", n=60)
     save_model(RelationalRuleClassifier(bias, cv=3).fit(database), tmp_path / "m", held_out=False)
     assert "without cross-validation" in refused(
         call("show", tmp_path / "m", "--report", tmp_path / "r"), UNSUITABLE

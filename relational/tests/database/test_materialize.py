@@ -163,7 +163,6 @@ def test_predicates_that_need_bound_arguments_are_kept_as_rules():
         predict="mol(+mol,-class)",
     )
     rules = database.rules
-    assert rules["equals", 2].is_test
     assert rules["lteq", 2].inputs == {0, 1}
     assert rules["light", 2].inputs == {1}
     assert [goal.name for goal in rules["light", 2].bodies[0]] == ["atom", "<"]

@@ -7,11 +7,13 @@ import pytest
 from cli.calls import call, refused
 from postgresql_server import server  # noqa: F401, a fixture
 
+from crosscut_relational import RelationalRuleClassifier, RelationalTreeClassifier, RelationalTreeRegressor
 from crosscut_relational.database.database import Database
 from tests.queries.test_schemas import fitted, predicted
+from tests.random_tables import FIRST, check_all, in_postgresql, random_problem
 from tests.schemas import SCHEMAS, schema
 
-pytest.importorskip("adbc_driver_postgresql")
+dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi")
 
 
 def literal(value):
@@ -45,6 +47,29 @@ def test_tables_views_and_keys_of_a_server(name, server):  # noqa: F811, the fix
     column = made.target.rpartition(".")[2]
     found = {line["key"]: line[column] for line in map(json.loads, lines)}
     assert found == predicted(model, database)
+
+
+@pytest.mark.parametrize("first", FIRST)
+def test_random_trees_and_rules_as_sql_of_a_server(first, server):  # noqa: F811
+    with dbapi.connect(server.uri) as connection, connection.cursor() as cursor:
+        cursor.execute("SET jit = off")  # compiling takes longer than small queries
+
+        def check(seed):
+            numbers = seed % 3 == 2
+            tables, database, bias, _ = random_problem(seed, numbers=numbers)
+            maker = RelationalTreeRegressor if numbers else RelationalTreeClassifier
+            models = [maker(bias, cv=None)]
+            if seed % 6 == 0:
+                models.append(RelationalRuleClassifier(bias, cv=None))
+            for model in models:
+                query = model.fit(database).to_sql("postgresql")
+                found = in_postgresql(cursor, tables, query)
+                expected = model.predict(database).tolist()
+                predicted = [found[key] for key in database.examples]  # numbers are exact, and come as text
+                assert ([*map(float, predicted)] if numbers else predicted) == pytest.approx(expected)
+            connection.rollback()
+
+        check_all(check, first, few=20)
 
 
 def test_types_of_a_server(server):  # noqa: F811

@@ -14,6 +14,7 @@ from crosscut_relational import (
     _core,
     datasets,
 )
+from paper.data import bongard
 from tests.database import test_ace, test_aleph
 
 
@@ -50,7 +51,7 @@ APPLICATIONS = {  # files of one application, and what reads them
 
 
 def models():
-    database, bias = datasets.bongard("simple", 40)
+    database, bias = bongard("simple", 40)
     yield RelationalTreeClassifier(bias, cv=3).fit(database), database
 
 
@@ -85,11 +86,11 @@ class Readers:
 
 def fits():
     """Between them these call every function of the core."""
-    database, bias = datasets.bongard("simple", 20)
+    database, bias = bongard("simple", 20)
     links = Database.from_prolog(PROGRAM, predict="class(+mol,-class)")
     weights = "".join(f"y({i},{i % 4 / 2}). has({i},{'ab'[i % 2]},{i % 3}).\n" for i in range(24))
     numeric = Database.from_prolog(weights, predict="y(+k,-v)", regression=True)
-    numeric_bias = Bias.of(["has(+K,#,-N)", "+N > #[0.5,1.5]"]).with_settings(pruning="m5", ftest=1.0)
+    numeric_bias = Bias.of(["has(+K,#,-N)", "+N > #[0.5,1.5]"]).with_settings(ftest=1.0)
     shop = Database.from_tables(datasets.shop(40), target="customer.churned")
     yield lambda: RelationalRuleClassifier(bias, cv=2).fit(database)
     yield lambda: RelationalTreeClassifier(bias, cv=3).fit(database).predict(database)

@@ -8,11 +8,12 @@ from model_file.models import check_array_is_refused, check_header_is_refused, f
 
 from crosscut import load_model, save_model
 from crosscut.model_file import ModelFileError
-from crosscut_relational import Bias, Database, RelationalRuleClassifier, datasets
+from crosscut_relational import Bias, Database, RelationalRuleClassifier
+from paper.data import bongard
 
 
 def fitted(**options):
-    database, bias = datasets.bongard("complex", n=150, noise=0.1)
+    database, bias = bongard("complex", n=150, noise=0.1)
     return RelationalRuleClassifier(bias, **{"cv": 4, **options}).fit(database), database
 
 
@@ -36,7 +37,7 @@ def test_loaded_rules_are_the_rules(tmp_path, options):
     assert np.array_equal(ours.pop("cv"), theirs.pop("cv") if model.cv is not None else None)
     del ours["bias"], theirs["bias"]
     assert theirs | {"cv": None} == ours | {"cv": None}
-    for new in (database, datasets.bongard("complex", n=40, seed=7)[0]):
+    for new in (database, bongard("complex", n=40, seed=7)[0]):
         assert np.array_equal(again.predict_proba(new), model.predict_proba(new))
     if model.cv is not None:
         assert np.array_equal(again.fit_.validation.rows, model.fit_.validation.rows)

@@ -8,11 +8,12 @@ from model_file.models import check_header_is_refused, forged
 
 from crosscut import load_model, save_model
 from crosscut.model_file import ModelFileError
-from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor, datasets
+from crosscut_relational import Bias, Database, RelationalTreeClassifier, RelationalTreeRegressor
+from paper.data import bongard
 
 
 def classifier(**options):
-    database, bias = datasets.bongard("complex", n=150, noise=0.1)
+    database, bias = bongard("complex", n=150, noise=0.1)
     return RelationalTreeClassifier(bias, **{"cv": 4, **options}).fit(database), database
 
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crosscut_relational.database.database import Database
-    from crosscut_relational.language.language import Language
-    from crosscut_relational.language.modes import Literal
+    from crosscut_relational.language.modes import Language, Literal
     from crosscut_relational.language.rule import Rule
 
 TOLERANCE = 1e-9

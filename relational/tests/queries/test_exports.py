@@ -29,6 +29,18 @@ def test_sql_predicts_what_the_model_does(seed, dialect, run):
     assert [found[key] for key in database.examples] == model.predict(database).tolist()
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_sql_joins_each_path_of_links_once(seed):
+    _, _, model = fitted(seed)
+    first = model.tree_.signature.n_keys
+    used = {goal.args[0] - first for goal in model.goals() if goal.is_comparison}
+    attributes = [each for i, each in enumerate(model.tree_.signature.attributes) if i in used]
+    summaries = [each for each in attributes if each.function not in {"value", "latest"}]
+    paths = {(each.steps, each.as_of, each.days) for each in summaries}
+    assert 0 < len(paths) < len(summaries)
+    assert model.to_sql().count("GROUP BY") == len(paths)
+
+
 def test_numbers_in_sql():
     tables, _ = shop(1)
     tables["customer"]["leaves"] = np.random.default_rng(0).normal(size=120).tolist()

@@ -13,8 +13,11 @@ from crosscut_relational.database.database import Database
 from crosscut_relational.estimators import RelationalTreeClassifier
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.growth import Grower
+from crosscut_relational.queries.prediction import leaf_numbers
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
+from crosscut_relational.training_set import RelationalSet
+from paper.data import asm, bongard, machines, molecules
 from tests.machines import ESTIMATED_ERRORS, FORMS, PROGRAMS, TREES, write_machines
 
 
@@ -51,16 +54,16 @@ def test_the_tree_is_the_one_tilde_printed(tmp_path, form):
 @pytest.mark.parametrize(
     ("make", "arguments"),
     [
-        ("machines", {}),
-        ("bongard", {"theory": "simple", "n": 200}),
-        ("bongard", {"theory": "complex", "n": 200, "noise": 0.1}),
-        ("molecules", {"n": 60}),
-        ("asm", {"n": 150}),
-        ("asm", {"n": 150, "linked": True}),
+        (machines, {}),
+        (bongard, {"theory": "simple", "n": 200}),
+        (bongard, {"theory": "complex", "n": 200, "noise": 0.1}),
+        (molecules, {"n": 60}),
+        (asm, {"n": 150}),
+        (asm, {"n": 150, "linked": True}),
     ],
 )
 def test_generated_data_give_the_same_trees_in_one_run_and_one_by_one(make, arguments):
-    growing = grower(*getattr(datasets, make)(**arguments))
+    growing = grower(*make(**arguments))
     together = growing.grow()
     for sharing in ("paper", "serial", "uncached"):
         assert_same(together, growing.grow(sharing))
@@ -107,7 +110,7 @@ def test_random_databases_give_the_same_trees(seed, heuristic, minimal_cases, li
 
 
 def test_a_mode_is_used_as_often_as_it_may_be_on_a_path():
-    database, _ = datasets.bongard("complex", n=150)
+    database, _ = bongard("complex", n=150)
     types = ["triangle(pic,obj)", "in(pic,obj,obj)"]
     for uses in (1, 2):
         bias = Bias.of(
@@ -153,7 +156,7 @@ def test_regression_splits_only_what_is_significant():
 
 
 def test_max_depth_and_minimal_cases_limit_the_tree():
-    database, bias = datasets.bongard("complex", n=200)
+    database, bias = bongard("complex", n=200)
     shallow = grower(database, bias.with_settings(max_depth=2), None).grow().trees[0]
     assert shallow.depth == 2
     large = grower(database, bias.with_settings(minimal_cases=30), None).grow().trees[0]
@@ -161,7 +164,7 @@ def test_max_depth_and_minimal_cases_limit_the_tree():
 
 
 def test_what_growing_did_is_counted():
-    growing = grower(*datasets.machines())
+    growing = grower(*machines())
     forest = growing.grow()
     assert [level.f for level in forest.levels] == [1.0, 1.0]
     assert forest.levels[0].bundles == 1
@@ -172,7 +175,7 @@ def test_what_growing_did_is_counted():
 
 def test_growing_asks_for_a_known_way_of_sharing():
     with pytest.raises(ValueError, match="parallel, paper, serial, uncached"):
-        grower(*datasets.machines()).grow("both")
+        grower(*machines()).grow("both")
 
 
 @pytest.mark.parametrize(("declared", "both"), [("same(X,X)", False), ("same(_,_)", True)])
@@ -220,7 +223,7 @@ def test_what_follows_a_test_is_looked_at_where_the_test_may_be_chosen(minimal_c
 
 
 def test_lookahead_of_several_steps_gives_the_same_trees_in_one_run_and_one_by_one():
-    database, bias = datasets.molecules(40, seed=3)
+    database, bias = molecules(40, seed=3)
     for more in ({"max_lookahead": 2}, {"exhaustive_lookahead": 1}):
         growing = grower(database, bias.with_settings(**more, max_depth=3), 4)
         together = growing.grow()
@@ -261,7 +264,7 @@ def test_of_classes_that_tie_the_first_is_predicted(tmp_path, first, classes):
 
 
 def test_trees_do_not_depend_on_the_memory_for_truth(monkeypatch):
-    database, bias = datasets.molecules(seed=2)
+    database, bias = molecules(seed=2)
     ample = RelationalTreeClassifier(bias, cv=3).fit(database)
     monkeypatch.setattr("crosscut_relational.queries.queries.MEMORY", 20_000)
     tight = RelationalTreeClassifier(bias, cv=3).fit(database)
@@ -278,3 +281,18 @@ def test_what_a_node_evaluated_is_handed_down(monkeypatch):
     again = RelationalTreeClassifier(bias, cv=3, sharing="uncached").fit(database)
     assert again.forest_.trees == model.forest_.trees
     assert again.forest_.n_evaluations > 1.5 * model.forest_.n_evaluations
+
+
+def test_truth_that_is_forgotten_while_examples_are_routed_changes_nothing():
+    """Rows of truth of this number of examples and tests exceed what is kept."""
+    tables = datasets.shop(20_000, purchases=3, noise=0.5)
+    database = Database.from_tables(tables, target="customer.churned")
+    bias = Bias.from_schema(database, pruning="none", minimal_cases=1, max_aggregates=0, depth_of_links=0)
+    data = RelationalSet.read(database, bias, 2)
+    grown, leaves = data.grow("parallel", 10**6, 1)
+    rows_and_sets = 2 * 20_000 / 8 * sum(tree.n_nodes for tree in grown.trees[1:])
+    assert rows_and_sets > 1 << 25
+    held_out = data.tasks.test_rows(1)
+    numbers = leaf_numbers(grown.trees[1], database[held_out], step_limit=10**6)
+    expected = [number for number, node in enumerate(grown.trees[1].root.walk()) if node.is_leaf]
+    assert np.array(expected)[numbers].tolist() == leaves[: len(held_out)].tolist()

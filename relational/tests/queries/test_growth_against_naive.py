@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crosscut_relational.database.database import Database
-from crosscut_relational.datasets import bongard, molecules
 from crosscut_relational.estimators import RelationalTreeClassifier
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.queries.queries import MEMORY, SINGLE_THREAD
 from crosscut_relational.queries.resolve import resolve
+from paper.data import bongard, molecules
 
 from .naive import grow
 

@@ -3,10 +3,10 @@
 import pytest
 
 from crosscut_relational.database.database import Database
-from crosscut_relational.datasets import bongard, machines
 from crosscut_relational.language.bias import Bias
 from crosscut_relational.language.rule import Goal, Rule
 from crosscut_relational.queries.resolve import resolve
+from paper.data import bongard, machines
 from tests.machines import FORMS, write_machines
 
 from .naive import Path, Prover, called, grow, refinements

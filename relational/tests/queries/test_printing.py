@@ -2,7 +2,6 @@ from itertools import islice
 
 import pytest
 
-from crosscut_relational import datasets
 from crosscut_relational.database.constants import Constants
 from crosscut_relational.database.database import Database
 from crosscut_relational.estimators import RelationalTreeClassifier
@@ -10,6 +9,7 @@ from crosscut_relational.language.bias import Bias
 from crosscut_relational.language.rule import Goal
 from crosscut_relational.queries.printing import body_text, letters
 from crosscut_relational.queries.tree import Signature
+from paper.data import machines
 
 
 def test_letters_go_on_after_z():
@@ -17,7 +17,7 @@ def test_letters_go_on_after_z():
 
 
 def test_machines_print_as_in_the_papers():
-    database, bias = datasets.machines()
+    database, bias = machines()
     model = RelationalTreeClassifier(bias, cv=None).fit(database)
     assert str(model).splitlines() == [
         "machine(-A,-B)",

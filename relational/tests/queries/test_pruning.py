@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 from crosscut.forest.pruning_table import additional_errors
-from crosscut_relational import Bias, Database, RelationalTreeRegressor, datasets
+from crosscut_relational import Bias, Database, RelationalTreeRegressor
 from crosscut_relational.queries.growth import Grower
 from crosscut_relational.queries.queries import Facts
 from crosscut_relational.queries.resolve import resolve
 from crosscut_relational.queries.tree import Node
-from crosscut_relational.training_set import folds_of
+from crosscut_relational.training_set import folds_of, tasks_of
+from paper.data import bongard
 
 
 def forest(bias_changes, **arguments):
-    database, bias = datasets.bongard("complex", n=200, noise=0.3, **arguments)
+    database, bias = bongard("complex", n=200, noise=0.3, **arguments)
     language = resolve(bias.with_settings(**bias_changes), database)
-    return Grower(Facts.of(database, language), language, folds_of(5, database)).grow()
+    return Grower(Facts.of(database, language), language, folds_of(tasks_of(5, database))).grow()
 
 
 def merged(node):
@@ -64,18 +65,7 @@ def test_no_pruning():
     assert grown.trees == grown.pruned
 
 
-def by_means(node):
-    n, _, squares = node.statistics
-    own = squares * (n + 1) / (n - 1) if n > 1 else 0.0
-    if not node.branches:
-        return node, own
-    (yes, a), (no, b) = map(by_means, node.branches)
-    if own <= (a + b) * (1 + 1e-12):
-        return Node(node.statistics, node.prediction), own
-    return replace(node, yes=yes, no=no), a + b
-
-
-def regression_forest(pruning):
+def test_the_f_test_alone_stops_regression_trees():
     random = np.random.default_rng(5)
     has = random.random((120, 8)) < 0.4
     weights = 2.0 * has[:, 0] + has[:, 1] * has[:, 2] + random.normal(0, 1.0, 120)
@@ -85,23 +75,6 @@ def regression_forest(pruning):
     }
     facts["has"] = [(int(i), part) for i, part in facts["has"]]
     database = Database.from_facts(facts, predict="w(+thing,-number)", regression=True)
-    bias = Bias.of(["has(+T,#)"], ftest=0.5, pruning=pruning, regression=True)
-    return RelationalTreeRegressor(bias, cv=4).fit(database).forest_
-
-
-def test_means_are_pruned_as_m5_does():
-    grown = regression_forest("m5")
-    for tree, pruned in zip(grown.trees, grown.pruned, strict=True):
-        assert pruned.root == by_means(tree.root)[0]
-    assert sum(tree.n_nodes for tree in grown.trees) > sum(tree.n_nodes for tree in grown.pruned) > 0
-
-
-def test_the_f_test_alone_stops_regression_trees_by_default():
-    grown = regression_forest("c45")
+    bias = Bias.of(["has(+T,#)"], ftest=0.5, regression=True)
+    grown = RelationalTreeRegressor(bias, cv=4).fit(database).forest_
     assert grown.trees == grown.pruned
-    assert grown.trees == regression_forest("m5").trees
-
-
-def test_m5_is_for_numbers():
-    with pytest.raises(ValueError, match="pruning is 'm5', which needs a numeric target"):
-        forest({"pruning": "m5"})

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosscut_relational import _core, datasets
+from crosscut_relational import _core
 from crosscut_relational.database.database import Database
 from crosscut_relational.database.relation import Relation
 from crosscut_relational.estimators import RelationalTreeClassifier
 from crosscut_relational.language.rule import COMPARISONS, Goal, Rule
 from crosscut_relational.queries.queries import CONSTANT, FIXED, VARIABLE, Facts, Queries, bits, members, term
+from paper.data import bongard
 
 N_EXAMPLES, N_CONSTANTS = 5, 9  # constants 0..4 are the examples' keys; 3..8 are numbers
 NUMBERS = [np.nan, np.nan, np.nan, 3.0, 1.0, 2.5, 1.5, 0.0, 7.0]
@@ -292,7 +293,7 @@ def test_bad_arguments_raise():
 @pytest.mark.parametrize("level", ["avx2", "avx512"])
 def test_trees_do_not_depend_on_the_instruction_set(level):
     # more than 255 examples of a class in a fold: counters of a byte have to be emptied on the way
-    database, bias = datasets.bongard("complex", n=1200, noise=0.2, seed=3)
+    database, bias = bongard("complex", n=1200, noise=0.2, seed=3)
     before = _core.simd_level()
     try:
         for needed in ("baseline", level):

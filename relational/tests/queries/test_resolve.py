@@ -75,7 +75,7 @@ def test_inputs_of_a_rule_are_not_new_variables(database):
         resolve(Bias.of(["light(+M,-T)"]), database)
 
 
-def test_rules_that_cannot_be_written_in_place_are_stored(database):
+def test_rules_with_arithmetic_are_stored(database):
     bias = Bias.of(
         ["near(+X,#[4,6])", "odd(+X,5)", "\\+ light(+M,#[2,6])"],
         types=[*TYPES, "near(num,num)", "odd(num,num)", "light(mol,num)"],
@@ -89,8 +89,7 @@ def test_rules_that_cannot_be_written_in_place_are_stored(database):
         }
 
     assert stored("near") == {(5, 4), (5, 6), (7, 6)}
-    assert stored("odd") == {(5, 5), (7, 5), (9, 5)}
-    assert stored("light") == {(2, 2), (1, 6), (2, 6)}
+    assert not {("odd", 2), ("light", 2)} & database.relations.keys()
 
 
 def test_a_rule_whose_domain_is_too_large(database, monkeypatch):

@@ -4,11 +4,12 @@ from pathlib import Path
 import numpy as np
 
 from crosscut.report.rules import summarize_rules
-from crosscut_relational import Database, RelationalRuleClassifier, datasets
+from crosscut_relational import Database, RelationalRuleClassifier
+from paper.data import bongard
 
 
 def test_the_page_of_first_order_rules(tmp_path):
-    database, bias = datasets.bongard("simple", n=200)
+    database, bias = bongard("simple", n=200)
     model = RelationalRuleClassifier(bias, cv=5).fit(database)
     model.report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
@@ -37,6 +38,6 @@ def test_rules_about_tables_use_their_words(tmp_path):
 
 
 def test_folds_given_as_numbers_are_named_in_the_code():
-    database, bias = datasets.bongard("simple", n=60)
+    database, bias = bongard("simple", n=60)
     model = RelationalRuleClassifier(bias, cv=np.arange(60) % 3).fit(database)
     assert "cv=list(folds)" in summarize_rules(model.fit_, model.wording_)["code"]

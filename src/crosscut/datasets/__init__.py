@@ -76,6 +76,6 @@ def churn(n_rows: int = 800, *, seed: int = 2001) -> pa.Table:
 
 
 def __getattr__(name: str) -> object:
-    if name in {"asm", "bongard", "machines", "molecules", "shop"}:
+    if name == "shop":
         raise ImportError(f"{hint(name)}; from crosscut_relational.datasets import {name}")
     raise AttributeError(f"module 'crosscut.datasets' has no attribute {name!r}; it has churn")

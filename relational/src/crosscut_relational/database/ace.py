@@ -10,9 +10,9 @@ import numpy as np
 
 from crosscut.engines.progress import watching_part
 from crosscut_relational.database.database import Database
+from crosscut_relational.database.dependencies import calls
 from crosscut_relational.database.program import Program
 from crosscut_relational.database.relation import Relation
-from crosscut_relational.database.strata import calls
 from crosscut_relational.database.target import TargetError, check_all_or_none, check_one_target, class_codes
 from crosscut_relational.language.ace_settings import read_settings
 from crosscut_relational.language.bias import Bias

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut_relational.database.relation import distinct_facts, fact_numbers, searched
-from crosscut_relational.language.arithmetic import FUNCTIONS, ORDERINGS
+from crosscut_relational.language.builtins import FUNCTIONS, ORDERINGS
 from crosscut_relational.language.schedule import builtin_inputs
 from crosscut_relational.language.terms import Compound, Term, Variable
 

@@ -13,17 +13,21 @@ import numpy as np
 from crosscut import CrosscutWarning
 from crosscut.engines.progress import each_part
 from crosscut_relational.database.bindings import Bindings
-from crosscut_relational.database.join_order import joined_cheaply
-from crosscut_relational.database.problems import report, unknown
+from crosscut_relational.database.dependencies import (
+    check_stratified,
+    closure,
+    components,
+    reached,
+    report,
+    unknown,
+)
 from crosscut_relational.database.relation import distinct_facts, fact_numbers, in_chunks
-from crosscut_relational.database.strata import check_stratified, closure, components, reached
 from crosscut_relational.language.builtins import is_recursion_on_lists
-from crosscut_relational.language.clauses import Normalizer, check_alternatives
-from crosscut_relational.language.cuts import without_var
+from crosscut_relational.language.clauses import Normalizer, check_alternatives, without_var
 from crosscut_relational.language.parts import Conjunction, Part
 from crosscut_relational.language.prolog import PrologError
 from crosscut_relational.language.rule import ALIASES, COMPARISONS, Goal, Rule
-from crosscut_relational.language.schedule import makes_constants, schedule
+from crosscut_relational.language.schedule import joined_cheaply, makes_constants, schedule
 from crosscut_relational.language.terms import Compound, Term, Variable, predicate_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 
 from crosscut.engines.progress import watching_part
 from crosscut_relational.database.constants import Constants
+from crosscut_relational.database.dependencies import calls
 from crosscut_relational.database.materialize import Derivation
 from crosscut_relational.database.relation import distinct_facts
-from crosscut_relational.database.strata import calls
 from crosscut_relational.language.parts import CONNECTIVES
 from crosscut_relational.language.prolog import Clause, PrologError, read_program
 from crosscut_relational.language.terms import (

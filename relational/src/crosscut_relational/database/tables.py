@@ -15,7 +15,7 @@ from crosscut import CrosscutWarning
 from crosscut.data.columns import moment_of
 from crosscut.engines.progress import each_part, watching_part
 from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
-from crosscut_relational.database.relation import Relation, distinct_facts
+from crosscut_relational.database.relation import Relation
 from crosscut_relational.database.target import class_codes
 from crosscut_relational.language.terms import Compound
 
@@ -353,7 +353,7 @@ def _add_relation(
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
         described.append(Column(name, kind, *content[name].refers_to))
-    stacked = distinct_facts(np.stack(columns))
+    stacked = np.stack(columns)  # keys are distinct, and so are rows
     predicate = (table, len(order))
     database.columns[predicate] = tuple(described)
     database.relations[predicate] = Relation(table, stacked, tuple(types), keyed=types[0] == target)

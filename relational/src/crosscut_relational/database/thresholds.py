@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,11 +106,10 @@ def column_thresholds(
         The argument.
     n : int
         Maximum number of thresholds.
-    method : "equal_freq", "equal_width" or "entropy"
-        Equal numbers of facts between thresholds; equal distances; or best-first splits that reduce the
-        entropy of the examples' classes (the variance of numeric targets). The first two ignore the target.
-        "entropy" uses the targets of all examples, including held-out ones. Facts without a key have no
-        class, so they use "equal_freq".
+    method : "equal_freq" or "entropy"
+        Equal numbers of facts between thresholds, whatever the target; or best-first splits that reduce the
+        entropy of the examples' classes (the variance of numeric targets). "entropy" uses the targets of all
+        examples, including held-out ones. Facts without a key have no class, so they use "equal_freq".
     """
     relation = database.relation(*predicate)
     values = database.constants.numbers[relation.columns[column]]
@@ -118,17 +118,14 @@ def column_thresholds(
     distinct = np.unique(values)
     if len(distinct) < 2 or n < 1:
         return []
-    if method == "equal_width":
-        low, high = float(distinct[0]), float(distinct[-1])
-        edges = low + (high - low) * np.arange(1, n + 1) / (n + 1)
-        return sorted({_between(distinct, int(np.searchsorted(distinct, edge, "right"))) for edge in edges})
     if method == "equal_freq" or owners is None or database.target is None:
         return equal_frequency(values, n)
     order = np.argsort(database.keys[0], kind="stable")
     place = np.searchsorted(database.keys[0], owners, sorter=order).clip(max=database.n_examples - 1)
     belongs = database.keys[0][order[place]] == owners
     targets = database.target[order[place]][belongs]
-    return _best_first(values[belongs], targets, len(database.classes), n)
+    criterion = "entropy" if database.classes else "squared_error"
+    return _best_first(values[belongs], targets, n, criterion)
 
 
 def equal_frequency(values: NDArray[np.float64], n: int) -> list[float]:
@@ -154,43 +151,15 @@ def _between(distinct: NDArray[np.float64], cut: int) -> float:
 
 
 def _best_first(
-    values: NDArray[np.float64], targets: NDArray[np.generic], n_classes: int, n: int
+    values: NDArray[np.float64], targets: NDArray[np.generic], n: int, criterion: str
 ) -> list[float]:
     """Split repeatedly where the impurity decreases most, until there are `n` thresholds."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    maker = DecisionTreeClassifier if criterion == "entropy" else DecisionTreeRegressor
     distinct, place = np.unique(values, return_inverse=True)
-    if n_classes:
-        counts = np.zeros((len(distinct), n_classes))
-        np.add.at(counts, (place, targets.astype(int)), 1.0)
-    else:
-        numbers = targets.astype(np.float64)
-        counts = np.zeros((len(distinct), 3))
-        np.add.at(counts, place, np.stack([np.ones_like(numbers), numbers, numbers**2], axis=1))
-    sums = np.vstack([np.zeros(counts.shape[1]), np.cumsum(counts, axis=0)])
-
-    def impurity(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not n_classes:
-            weight, first, second = np.moveaxis(statistics, -1, 0)
-            return np.asarray(second - first**2 / np.maximum(weight, 1))
-        total = statistics.sum(axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(statistics > 0, statistics * np.log2(statistics), 0.0).sum(axis=-1)
-            return np.asarray(np.where(total > 0, total * np.log2(total), 0.0) - logs)
-
-    def best(low: int, high: int) -> tuple[float, int, int, int]:
-        cuts = np.arange(low + 1, high)
-        if len(cuts) == 0:
-            return (0.0, low, low, high)
-        after = impurity(sums[cuts] - sums[low]) + impurity(sums[high] - sums[cuts])
-        place = int(np.argmin(after))
-        return (float(impurity(sums[high] - sums[low]) - after[place]), int(cuts[place]), low, high)
-
-    segments = [best(0, len(distinct))]
-    chosen: list[int] = []
-    while len(chosen) < n:
-        gain, cut, low, high = max(segments)
-        if gain <= 1e-9:
-            break
-        chosen.append(cut)
-        segments.remove((gain, cut, low, high))
-        segments += [best(low, cut), best(cut, high)]
-    return [_between(distinct, cut) for cut in sorted(chosen)]
+    if len(distinct) < 2:
+        return []
+    grower = maker(criterion=criterion, max_leaf_nodes=n + 1, min_impurity_decrease=1e-9, random_state=0)
+    tree = grower.fit(place.reshape(-1, 1), targets).tree_
+    return [_between(distinct, math.ceil(cut)) for cut in np.sort(tree.threshold[tree.feature == 0])]

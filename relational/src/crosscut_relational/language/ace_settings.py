@@ -246,13 +246,10 @@ def _one_of(name: str, choice: Term, known: tuple[str, ...]) -> str:
 
 
 def _read_command(command: Term, draft: _Draft) -> None:
-    draft.settings["commands"] = (*draft.settings.get("commands", ()), command)
     match command:
-        case Compound("loofl", ("tilde" | "t", tuple() as marks)):
-            draft.settings["folds"] = marks
         case Compound("nfold", ("tilde" | "t", int() as number, *_)):
             draft.settings["n_folds"] = number
-        case "t" | "tilde" | "q" | "quit":
+        case "t" | "tilde" | "q" | "quit" | Compound("loofl", ("tilde" | "t", tuple())):
             pass
         case _:
             raise PrologError(

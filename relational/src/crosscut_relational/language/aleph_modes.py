@@ -160,18 +160,17 @@ class AlephProgram:
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters that affect trees; parameters of clause search are ignored."""
-        if self.dependent is None:
-            return {"classes": CLASSES}
         parameters = self.parameters
-        settings: dict[str, Any] = {}
+        cases = parameters.get("minpos")
+        settings: dict[str, Any] = {"minimal_cases": cases if isinstance(cases, int) else 1}
+        if self.dependent is None:
+            return {"classes": CLASSES, **settings}
         if isinstance(classes := parameters.get("classes"), tuple):
             settings["classes"] = classes
         if parameters.get("tree_type") in {"regression", "model"}:
             settings |= {"regression": True, "heuristic": "variance"}
         elif parameters.get("evalfn") in _HEURISTICS:
             settings["heuristic"] = _HEURISTICS[str(parameters["evalfn"])]
-        if isinstance(cases := parameters.get("minpos"), int):
-            settings["minimal_cases"] = cases
         if isinstance(ahead := parameters.get("lookahead"), int):
             settings["exhaustive_lookahead"] = ahead - 1
         if parameters.get("tree_type") is not None and parameters.get("prune_tree") != "true":

@@ -1,4 +1,4 @@
-"""Prolog's built-in predicates for background clauses, evaluated on constants.
+"""Prolog's built-in predicates and arithmetic for background clauses.
 
 Each predicate has cases. A case names the arguments that must be bound and yields all solutions for them.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from crosscut_relational.language.terms import Compound, Term
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     Solution = tuple[Any, ...]
     Solve = Callable[..., Iterator[Solution]]
     Cases = tuple[tuple[tuple[int, ...], Solve], ...]
+    Operation = Callable[..., Any]
 
 MAX_RANGE = 1_000_000
 
@@ -146,3 +149,34 @@ def is_recursion_on_lists(head: Term | None) -> bool:
     return any(
         isinstance(each, tuple) or (isinstance(each, Compound) and each.name == "[|]") for each in head.args
     )
+
+
+# Arithmetic comparisons and functions, vectorised over columns.
+ORDERINGS: dict[str, Operation] = {"<": np.less, "=<": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+ORDERINGS |= {"=:=": np.equal, "=\\=": np.not_equal}
+
+
+def _rounded(value: Any) -> Any:
+    """Round halves away from zero, as Prolog does."""
+    return np.copysign(np.floor(np.abs(value) + 0.5), value)
+
+
+_UNARY: dict[str, Operation] = {
+    name: getattr(np, name) for name in ("abs", "sqrt", "exp", "log", "log2", "sin", "cos", "tan", "floor")
+}
+_UNARY |= {"+": np.positive, "-": np.negative, "float": np.positive, "sign": np.sign, "atan": np.arctan}
+_UNARY |= {"asin": np.arcsin, "acos": np.arccos, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh}
+_UNARY |= {"ceiling": np.ceil, "truncate": np.trunc, "integer": _rounded, "round": _rounded}
+_BINARY: dict[str, Operation] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+_BINARY |= {"**": np.power, "^": np.power, "mod": np.mod, "rem": np.fmod}
+_BINARY |= {"min": np.minimum, "max": np.maximum}
+_BINARY |= {"div": np.floor_divide, "atan2": np.arctan2, "atan": np.arctan2}
+_BINARY["//"] = lambda a, b: np.trunc(np.divide(a, b))
+
+# Functions by name and arity.
+FUNCTIONS: dict[tuple[str, int], Operation] = {
+    **{(name, 1): function for name, function in _UNARY.items()},
+    **{(name, 2): function for name, function in _BINARY.items()},
+    ("pi", 0): lambda: np.float64(np.pi),
+    ("e", 0): lambda: np.float64(np.e),
+}

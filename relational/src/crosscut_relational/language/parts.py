@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from crosscut_relational.language.arithmetic import FUNCTIONS, ORDERINGS
+from crosscut_relational.language.builtins import FUNCTIONS, ORDERINGS
 from crosscut_relational.language.prolog import Clause, PrologError
 from crosscut_relational.language.terms import (
     Compound,

@@ -65,8 +65,8 @@ class Rule:
     definition : tuple of Conjunction
         The normalised clauses, ready for evaluation.
 
-    A rule with exactly one body can replace a call. A `Language` contains only such rules. Other rules used
-    by modes have been evaluated on the possible constants of their arguments and stored as relations.
+    A rule with bodies is evaluated where it is used. Other rules used by modes have been evaluated on the
+    possible constants of their arguments and stored as relations.
     """
 
     name: str
@@ -80,10 +80,3 @@ class Rule:
     def indicator(self) -> str:
         """``name/arity``."""
         return indicator(self.name, self.arity)
-
-    @property
-    def is_test(self) -> bool:
-        """Whether the rule is a single test of its arguments, so that its negation can replace a call."""
-        if len(self.bodies) != 1 or len(self.bodies[0]) != 1:
-            return False
-        return all(argument < self.arity for argument in self.bodies[0][0].args)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from crosscut.forest.shrinkage import Shrinkage
-    from crosscut_relational.language.terms import Constant, Term
+    from crosscut_relational.language.terms import Constant
 
 Heuristic = Literal["gain", "gainratio", "gini", "variance"]
 HEURISTICS = ("gain", "gainratio", "gini", "variance")
-Pruning = Literal["best", "1se", "c45", "safe", "m5", "none"]
-PRUNINGS = ("best", "1se", "c45", "safe", "m5", "none")
-DISCRETIZATIONS = ("equal_freq", "entropy", "equal_width")
+Pruning = Literal["best", "1se", "c45", "safe", "none"]
+PRUNINGS = ("best", "1se", "c45", "safe", "none")
+DISCRETIZATIONS = ("equal_freq", "entropy")
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,12 @@ class Settings:
         A node becomes a leaf if its majority class has at least this fraction.
     ftest : float
         Significance level that a regression split must reach.
-    pruning : "best", "1se", "c45", "safe", "m5" or "none"
+    pruning : "best", "1se", "c45", "safe" or "none"
         "best" and "1se" choose the size of the tree by the held-out examples, as in
         :class:`crosscut.TreeClassifier`; without folds, they are "c45" for classes and "none" for numbers.
         Classes: "safe" only merges sibling leaves of one class; "c45" then prunes by C4.5's pessimistic
         error.
-        Numbers: the F-test stops growth, as in TILDE. With "m5", a subtree also becomes a leaf if M5
-        expects no larger squared error of the leaf (the observed error times ``(n + 1) / (n - 1)``).
+        Numbers: the F-test stops growth, as in TILDE.
     shrinkage : "auto", float or None
         With "best" and "1se", how strongly predictions move towards those of the nodes above; "auto" chooses
         it together with the size of the tree.
@@ -52,17 +51,13 @@ class Settings:
         Maximum number of literals that lookahead may add to a test.
     exhaustive_lookahead : int
         Maximum number of literals of any mode that may follow in the same test.
-    discretize : "equal_freq", "entropy" or "equal_width"
+    discretize : "equal_freq" or "entropy"
         How to choose the thresholds of a ``to_be_discretized`` argument.
     classes : tuple of constants or None
         The classes in order. None: all classes that occur, in order of appearance for ACE's files, otherwise
         sorted. A leaf with a tie predicts the first of the tied classes.
-    folds : tuple of int or None
-        Fold marks named by ``execute(loofl(tilde, [...]))``.
     n_folds : int or None
         From ``execute(nfold(tilde, n))``.
-    commands : tuple of terms
-        The commands of the settings file.
     """
 
     regression: bool = False
@@ -77,11 +72,9 @@ class Settings:
     max_depth: int | None = None
     max_lookahead: int = 1
     exhaustive_lookahead: int = 0
-    discretize: Literal["equal_freq", "entropy", "equal_width"] = "entropy"
+    discretize: Literal["equal_freq", "entropy"] = "entropy"
     classes: tuple[Constant, ...] | None = None
-    folds: tuple[int, ...] | None = None
     n_folds: int | None = None
-    commands: tuple[Term, ...] = ()
 
     @property
     def chooses(self) -> bool:

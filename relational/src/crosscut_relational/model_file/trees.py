@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Arrays = dict[str, NDArray[Any]]
 
 MAX_DEPTH = 500  # of a tree that is read; walks over it are recursive
-_SETTINGS = [field.name for field in fields(Settings) if field.name not in {"classes", "folds", "commands"}]
+_SETTINGS = [field.name for field in fields(Settings) if field.name != "classes"]
 _TYPES = {
     "node_start": np.int64,
     "test": np.int32,

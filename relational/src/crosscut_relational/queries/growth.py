@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut_relational import _core
-    from crosscut_relational.language.language import Language
+    from crosscut_relational.language.modes import Language
     from crosscut_relational.language.settings import Settings
 
 Sharing = Literal["parallel", "paper", "serial", "uncached"]
@@ -178,10 +178,6 @@ class Grower:
         self.order = np.argsort(folds, kind="stable")
         self.queries = Queries(facts, language, step_limit=step_limit, order=self.order)
         self.settings: Settings = language.settings
-        if self.settings.pruning == "m5" and not self.settings.regression:
-            raise ValueError(
-                "pruning is 'm5', which needs a numeric target; use 'c45', 'safe' or 'none' for classes"
-            )
         self.signature = signature_of(facts, language)
         self.folds = np.ascontiguousarray(folds[self.order], np.int32)
         self.n_folds = int(self.folds.max(initial=-1)) + 1
@@ -262,9 +258,7 @@ class Grower:
                 names_all,
             )
             pruned = grown
-            if settings.regression:
-                pruned = grown.prune_means() if settings.pruning == "m5" else grown
-            elif settings.pruning in {"c45", "safe"}:
+            if not settings.regression and settings.pruning in {"c45", "safe"}:
                 pruned = grown.prune(settings.pruning == "c45", settings.confidence_level)
             result.add(grown, pruned, self.queries)
             if bundle != [-1]:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from crosscut_relational.database.database import Database
     from crosscut_relational.language.attributes import Attribute
-    from crosscut_relational.language.language import Language
-    from crosscut_relational.language.modes import Argument, Literal
+    from crosscut_relational.language.modes import Argument, Language, Literal
 
 # a term of the core: the kind in the low two bits, the number in the other bits
 CONSTANT, FIXED, VARIABLE = 0, 1, 2

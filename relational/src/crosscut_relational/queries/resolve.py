@@ -12,12 +12,12 @@ import numpy as np
 from crosscut_relational.database.attribute_values import AttributeValues
 from crosscut_relational.database.thresholds import equal_frequency, generated
 from crosscut_relational.language.bias import BiasError
-from crosscut_relational.language.language import Language
 from crosscut_relational.language.modes import (
     AutoLookahead,
     Choice,
     Const,
     Key,
+    Language,
     Literal,
     Lookahead,
     Mode,
@@ -153,7 +153,7 @@ class _Resolver:
             self.rules.store_member()
         self.check_known(literal)
         rule = self.database.rules.get(literal.predicate)
-        if rule is not None and (len(rule.bodies) != 1 or (literal.negated and not rule.is_test)):
+        if rule is not None and not rule.bodies:
             self.rules.store(rule)
         return literal
 

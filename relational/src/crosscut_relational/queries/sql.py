@@ -1,7 +1,7 @@
 """Write a tree or rules over tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries.
 
-A common table expression adds the summaries that the tests use to the rows of the examples, so that each is
-computed once per example, however many tests use it.
+Common table expressions join the examples with the rows of each path of links, once, and add the summaries
+that the tests use to the rows of the examples. Databases join by hashing, so that no index is needed.
 """
 
 from __future__ import annotations
@@ -103,21 +103,17 @@ class _Writer:
                 f"with keys={{{target[0]!r}: ...}}"
             )
         self.signature, self.dialect, self.target = signature, dialect, target
-        self.summaries: dict[str, str] = {}  # names of columns, by expression
+        self.summaries: dict[Attribute, str] = {}  # names of columns
         names = {name for name, _ in signature.columns}
         self.extended = _unused("extended", names)  # the rows of the examples with their summaries
+        self.linked = _unused("linked", names)  # what the names of joined rows begin with
 
     def query(self, prediction: str) -> str:
         """Return the query for the key and the prediction of every example."""
         key = self.column("t", _key(self.signature.columns[self.target]))
         table, lines = self.target[0], []
         if self.summaries:
-            columns = ",\n  ".join(["t.*", *(f"{text} AS {name}" for text, name in self.summaries.items())])
-            lines = [
-                f"WITH {self.extended} AS MATERIALIZED (",
-                f"  SELECT {columns}",
-                f"  FROM {quoted(table)} AS t)",
-            ]
+            lines = self.with_summaries(key)
             table = self.extended
         lines += [
             f"SELECT {key} AS key,",
@@ -125,6 +121,29 @@ class _Writer:
             f"FROM {quoted(table)} AS t",
         ]
         return "\n".join(lines) + "\n"
+
+    def with_summaries(self, key: str) -> list[str]:
+        """Return the expressions that add the summaries to the rows of the examples."""
+        paths: dict[str, list[str]] = {}  # columns by the joined rows that they are computed from
+        columns = []
+        for attribute, name in self.summaries.items():
+            expression, rows = self.summary(attribute)
+            if attribute.function == "latest":
+                columns.append(f"({expression} {rows}) AS {name}")
+                continue
+            paths.setdefault(rows, []).append(f"{expression} AS {name}")
+            value = f"{self.linked}_{[*paths].index(rows) + 1}.{name}"
+            is_zero = attribute.function in {"count", "sum", "distinct"}  # without rows
+            columns.append(f"{f'COALESCE({value}, 0)' if is_zero else value} AS {name}")
+        lines, joins = [], ""
+        for number, (rows, own) in enumerate(paths.items(), 1):
+            path = f"{self.linked}_{number}"
+            lines += [f"{path} AS MATERIALIZED (", f"  SELECT {key} AS key,", "  " + ",\n  ".join(own)]
+            lines += [f"  {rows}),"]
+            joins += f"\n  LEFT JOIN {path} ON {path}.key = {key}"
+        lines += [f"{self.extended} AS MATERIALIZED (", "  SELECT " + ",\n  ".join(["t.*", *columns])]
+        lines += [f"  FROM {quoted(self.target[0])} AS t{joins})"]
+        return ["WITH " + lines[0], *lines[1:]]
 
     def constant(self, value: Constant) -> str:
         if isinstance(value, int | float):
@@ -275,23 +294,23 @@ class _Writer:
         """Return the column of the row t that has an attribute, adding a summary if it is new."""
         if len(attribute.steps) == 1:
             return self.column("t", self.signature.columns[self.target][attribute.column or 0])
-        text = self.summary(attribute)
-        if text not in self.summaries:
+        if attribute not in self.summaries:
             taken = {part for column in self.signature.columns[self.target] for part in column.parts}
             taken.add(self.signature.target_column or "")
-            self.summaries[text] = _unused(f"summary_{len(self.summaries) + 1}", taken)
-        return f"t.{self.summaries[text]}"
+            self.summaries[attribute] = _unused(f"summary_{len(self.summaries) + 1}", taken)
+        return f"t.{self.summaries[attribute]}"
 
-    def summary(self, attribute: Attribute) -> str:
-        """Return an attribute of the row t that other rows determine, as an expression."""
+    def summary(self, attribute: Attribute) -> tuple[str, str]:
+        """Return an attribute that other rows determine as an expression, and these rows.
+
+        The latest value is a query of the row t.
+        """
         steps = attribute.steps
         columns = self.signature.columns[steps[-1].predicate]
         last = f"s{len(steps) - 1}"
         value = "" if attribute.column is None else self.column(last, columns[attribute.column])
         conditions = [self.joined(steps, number) for number in range(1, len(steps))]
-        tables = ", ".join(
-            f"{quoted(step.table)} AS s{number}" for number, step in enumerate(steps) if number
-        )
+        tables = [f"{quoted(step.table)} AS s{number}" for number, step in enumerate(steps) if number]
         date = "" if attribute.date is None else self.column(last, columns[attribute.date])
         if attribute.as_of is not None:
             now = self.moment(self.column("t", self.signature.columns[self.target][attribute.as_of]))
@@ -304,23 +323,24 @@ class _Writer:
         if attribute.condition is not None:
             column, constant = attribute.condition
             chosen = self.compare(self.column(last, columns[column]), "=", constant, columns[column].kind)
-            if attribute.function != "share":
-                conditions.append(chosen)
         if attribute.function == "latest":
             conditions += [f"{date} IS NOT NULL", f"{value} IS NOT NULL"]
+            rows = f"FROM {', '.join(tables)} WHERE {' AND '.join(conditions)}"
+            return f"SELECT {value}", f"{rows} ORDER BY {date} DESC, {value} DESC LIMIT 1"
+        tables.insert(0, f"{quoted(self.target[0])} AS t")
+        rows = f"FROM {', '.join(tables)} WHERE {' AND '.join(conditions)}"
+        if attribute.function == "value":
+            return value, rows
         expression = {
-            "value": value,
-            "count": "COUNT(*)",
-            "sum": f"COALESCE(SUM({value}), 0)",
+            "count": f"COUNT(*) FILTER (WHERE {chosen})" if chosen else "COUNT(*)",
+            "sum": f"SUM({value})",
             "mean": f"AVG({value})",
             "min": f"MIN({value})",
             "max": f"MAX({value})",
             "distinct": f"COUNT(DISTINCT {value})",
             "share": f"AVG(CASE WHEN {chosen} THEN 1e0 ELSE 0e0 END)",
-            "latest": value,
         }[attribute.function]
-        order = f" ORDER BY {date} DESC, {value} DESC LIMIT 1" if attribute.function == "latest" else ""
-        return f"({_select(expression, tables, conditions)}{order})"
+        return expression, f"{rows} GROUP BY {self.column('t', _key(self.signature.columns[self.target]))}"
 
     def joined(self, steps: tuple[Step, ...], number: int) -> str:
         before, step = steps[number - 1], steps[number]

@@ -20,7 +20,7 @@ from crosscut_relational.queries.printing import check_prolog
 from crosscut_relational.queries.queries import STEP_LIMIT, Queries
 from crosscut_relational.queries.sql import rules_query
 from crosscut_relational.rules.examples import RelationalExamples
-from crosscut_relational.rules.first_order import FirstOrderWording, as_tree, goals_of
+from crosscut_relational.rules.first_order import FirstOrderWording, goals_of
 from crosscut_relational.training_set import RelationalSet
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crosscut_relational.language.bias import Bias
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.queries.sql import Dialect
-    from crosscut_relational.queries.tree import RelationalTree, Signature
+    from crosscut_relational.queries.tree import Signature
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,8 +65,6 @@ class RelationalRuleClassifier(RuleEstimator):
         The final rules; conditions are tuples of goals.
     cv_rules_ : tuple of RuleSet
         The rules of the folds.
-    tree_ : RelationalTree
-        The same decision list as a tree, whose *no* branches lead to the next rule.
     cv_predictions_, cv_probabilities_, cv_scores_, cv_score_, cv_standard_error_, rule_precision_
         As for ``RuleClassifier``.
 
@@ -141,13 +139,6 @@ class RelationalRuleClassifier(RuleEstimator):
         self.fit_ = data.fit(self, sets, sets, validation)
         data.warn_of_limit(limit_hits(queries, data.signature), self.step_limit)
         return self
-
-    @property
-    def tree_(self) -> RelationalTree:
-        """The final decision list as a tree."""
-        if not self.rules_.ordered:
-            raise AttributeError("tree_ needs a decision list (ordered=True); rules that vote are not a tree")
-        return as_tree(self.rules_, self._signature, tuple(self.classes_))
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
         """Return the class probabilities of the examples of a database, from the rules that cover them.

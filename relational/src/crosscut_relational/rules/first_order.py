@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from crosscut_relational.database.database import Database
 from crosscut_relational.language.terms import term_text
 from crosscut_relational.queries.printing import body_text, clause
 from crosscut_relational.queries.queries import Facts, Queries
-from crosscut_relational.queries.tree import Node, RelationalTree
+from crosscut_relational.queries.tree import Node
 from crosscut_relational.queries.words import Words
 
 if TYPE_CHECKING:
@@ -30,16 +30,6 @@ _THRESHOLDS = ("<", "=<", ">", ">=")
 def goals_of(conditions: Conditions) -> tuple[Goal, ...]:
     """Return all literals of a rule."""
     return tuple(goal for test in conditions for goal in test)
-
-
-def as_tree(rules: RuleSet, signature: Signature, classes: tuple[Any, ...]) -> RelationalTree:
-    """Return a decision list as a tree, whose *no* branches lead to the next rule."""
-    node = Node(rules.default.totals, float(rules.default.code))
-    for rule in reversed(rules.rules):
-        totals = tuple(a + b for a, b in zip(rule.totals, node.statistics, strict=True))
-        leaf = Node(rule.totals, float(rule.code))
-        node = Node(totals, float(np.argmax(totals)), goals_of(rule.conditions), leaf, node)
-    return RelationalTree(node, signature, classes)
 
 
 class FirstOrderWording(Wording):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from crosscut_relational.datasets import asm, bongard, machines, molecules
 from crosscut_relational.queries.resolve import resolve
+from paper.data import asm, bongard, machines, molecules
 
 
 def facts(database, name, arity):

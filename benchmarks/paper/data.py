@@ -1,22 +1,19 @@
-"""Relational data sets: each function returns a database and the bias to learn it with.
+"""The paper's relational data sets, generated, so that its experiments can be run anywhere.
 
-They replace the paper's data, so that its experiments can be run anywhere: Bongard pictures, the
-machines of the TILDE papers, molecules (Mutagenesis) and windows of system logs (Adaptive Systems
+Each function returns a database and the bias to learn it with: Bongard pictures, the machines of the TILDE
+papers, and data that resemble molecules (Mutagenesis) and windows of system logs (Adaptive Systems
 Management).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from crosscut_relational.database.database import Database
 from crosscut_relational.language.bias import Bias
-
-if TYPE_CHECKING:
-    from crosscut_relational.language.terms import Constant
 
 Facts = defaultdict[str, list[tuple[Any, ...]]]
 
@@ -327,6 +324,5 @@ def asm(n: int = 999, seed: int = 0, *, linked: bool = False) -> tuple[Database,
     else:
         types.append("metric(win,metric,level)")
         modes = ["metric(+W,#,#)", "event(+W,-H,#,#)", "event(+W,+H,-K,#)", "host(+H,#)"]
-    listed: list[Constant] = ["good", "bad"]
-    database = Database.from_facts(facts, predict="window(+win,-state)", types=types, classes=listed)
+    database = Database.from_facts(facts, predict="window(+win,-state)", types=types, classes=["good", "bad"])
     return database, Bias.of(modes, types=types, heuristic="gainratio", minimal_cases=5 if linked else 10)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from crosscut_relational.datasets import shop
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "shop"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "shop"
 
 
 def test_customers_follow_the_rule_but_for_one_in_twenty():
