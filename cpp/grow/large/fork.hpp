@@ -174,7 +174,7 @@ template <class Rows> struct Forking {
     } else {  // the first key + 1 categories in the order of their means
       Category* order = arena.take<Category>(V);
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(V), order, unknown,
+      const int m = sort_by_mean(w.run.p, arena, table, n, static_cast<int>(V), order, unknown,
                                  ExactMeans<Rows>{w, bundle, rows, k, f});
       std::fill_n(map, V, -1);
       for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
