@@ -23,6 +23,7 @@ namespace {
 using Ints = Array<std::int32_t>;
 using Longs = Array<std::int64_t>;
 using Reals = Array<double>;
+using Pairs = Matrix<std::int32_t>;  // with two columns
 
 // The arrays of crosscut.forest.forest.Packed that the core reads. They are checked once, so that
 // no walk can leave them.
@@ -33,7 +34,7 @@ struct Forest : Held<Trees> {
 
   Forest(const Longs& node_start_, const Longs& branch_start, const Ints& feature,
          const Reals& threshold, const Ints& missing, const Longs& first_child_,
-         const Ints& children_, const Longs& first_branch, const Ints& branches, const Ints& depth,
+         const Ints& children_, const Longs& first_branch, const Pairs& branches, const Ints& depth,
          const Longs& n_rows, const Reals& weight)
       : size(feature.size()) {
     need(node_start_.size() > 0, "node_start must have n_trees + 1 entries");
@@ -44,7 +45,8 @@ struct Forest : Held<Trees> {
          "feature, threshold, missing, depth, n_rows and weight must have one entry per node");
     need(first_branch.size() == first_child_.size(),
          "first_branch must have as many entries as first_child");
-    need_offsets(branch_start, node_start_.size() - 1, branches.size(),
+    need(branches.shape(1) == 2, "branches must have two columns");
+    need_offsets(branch_start, node_start_.size() - 1, branches.shape(0),
                  "branch_start must run from 0 to the number of branches");
     static_cast<Trees&>(*this) = {static_cast<std::int64_t>(node_start_.size()) - 1,
                                   hold(node_start_),
@@ -237,7 +239,7 @@ struct Forest : Held<Trees> {
 // only nodes on the rows' paths are checked.
 nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, const Ints& feature,
                          const Reals& threshold, const Ints& missing, const Longs& first_child,
-                         const Ints& children, const Longs& first_branch, const Ints& branches,
+                         const Ints& children, const Longs& first_branch, const Pairs& branches,
                          const AnyMatrix& x, const Longs& rows, const Longs& row_start) {
   const std::size_t n_nodes = feature.size(), n_trees = node_start.size() - 1;
   need(node_start.size() > 0, "node_start must have n_trees + 1 entries");
@@ -246,7 +248,8 @@ nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, con
   need_offsets(node_start, n_trees, n_nodes, "node_start must run from 0 to the number of nodes");
   for (std::size_t t = 0; t < n_trees; t++)
     need(node_start.data()[t] < node_start.data()[t + 1], "every tree needs at least one node");
-  need_offsets(branch_start, n_trees, branches.size(),
+  need(branches.shape(1) == 2, "branches must have two columns");
+  need_offsets(branch_start, n_trees, branches.shape(0),
                "branch_start must run from 0 to the number of branches");
   need_offsets(row_start, n_trees, rows.size(),
                "row_start must run from 0 to the number of rows, once per tree");
@@ -278,8 +281,8 @@ nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, con
 void bind_forest(nb::module_& m) {
   nb::class_<Forest>(m, "Forest")
       .def(nb::init<const Longs&, const Longs&, const Ints&, const Reals&, const Ints&,
-                    const Longs&, const Ints&, const Longs&, const Ints&, const Ints&, const Longs&,
-                    const Reals&>(),
+                    const Longs&, const Ints&, const Longs&, const Pairs&, const Ints&,
+                    const Longs&, const Reals&>(),
            "node_start"_a, "branch_start"_a, "feature"_a, "threshold"_a, "missing"_a,
            "first_child"_a, "children"_a, "first_branch"_a, "branches"_a, "depth"_a, "n_rows"_a,
            "weight"_a)

@@ -61,7 +61,7 @@ template <class T> class UncheckedTree {
         n_(trees.n_nodes(t)),
         n_branches_(tests.branch_start[t + 1] - tests.branch_start[t]),
         n_features_(static_cast<std::int64_t>(x.n_columns)),
-        branches_(tests.branches + tests.branch_start[t]),
+        branches_(tests.branches + 2 * tests.branch_start[t]),
         threshold_(tests.threshold + trees.node_start[t]),
         stride_(x.column_stride) {}
 
@@ -77,21 +77,12 @@ template <class T> class UncheckedTree {
     const float value = value_of(row, stride_, feature);
     const double threshold = threshold_[i];
     std::int64_t branch = !(static_cast<double>(value) <= threshold);
-    if constexpr (Nominal) {  // selected by masks: which tests are nominal is unpredictable
-      const std::int64_t nominal = -static_cast<std::int64_t>(threshold != threshold);
-      const auto at = static_cast<std::uint64_t>(first_branch_[i]),
-                 n = static_cast<std::uint64_t>(first_branch_[i + 1]) - at;
-      // the last entry is for missing values
-      const bool known = (value >= 0) &
-                         (value < static_cast<float>(static_cast<std::int64_t>(n - 1))) &
-                         (threshold != threshold);
-      const std::int32_t mask = -static_cast<std::int32_t>(known);
-      const auto code = static_cast<std::int64_t>(
-          std::bit_cast<float>(std::bit_cast<std::int32_t>(value) & mask));
-      const std::int64_t entry =
-          static_cast<std::int64_t>(at + static_cast<std::uint64_t>(code)) & mask;
-      if (!below(entry, n_branches_)) fail("forest: first_branch is out of range");
-      branch = (nominal & (branches_[entry] | ~mask)) | (branch & ~nominal);
+    if (Nominal && threshold != threshold) {
+      const std::int64_t at = first_branch_[i], stop = first_branch_[i + 1];
+      if (!below(at, n_branches_ + 1) || !below(stop - at, n_branches_ + 1 - at))
+        fail("forest: first_branch is out of range");
+      const std::int64_t entry = at + find_code(branches_ + 2 * at, stop - at, 2, code_of(value));
+      branch = entry < stop ? branches_[2 * entry + 1] : -1;
     }
     if (value != value || branch < 0) branch = missing_[i];
     if (!below(branch, n_children))
@@ -102,6 +93,35 @@ template <class T> class UncheckedTree {
     return to;
   }
 };
+
+// Checks n pairs of a category and its branch.
+void check_entries(const std::int32_t* entries, std::int64_t n, std::int64_t n_children) {
+  for (std::int64_t k = 0; k < n; k++) {
+    if (entries[2 * k] <= (k ? entries[2 * k - 2] : -1))
+      fail("forest: the categories of a node must ascend");
+    if (!below(entries[2 * k + 1], n_children))
+      fail("forest: branches names a branch its node does not have");
+  }
+}
+
+// Adds the categories of a nominal node to Walker::category. `of` is the node of each branch.
+void add_categories(const std::int32_t* entries, std::int64_t n, const std::int32_t* of,
+                    std::int32_t missing, std::vector<std::int32_t>& out) {
+  const auto size = static_cast<std::size_t>(n);
+  const std::int32_t last = entries[2 * (n - 1)];
+  if (last < 4 * n + 64) {
+    out.push_back(last + 1);
+    const std::size_t first = out.size();
+    out.resize(first + static_cast<std::size_t>(last) + 2, missing);
+    for (std::size_t k = 0; k < size; k++)
+      out[first + static_cast<std::size_t>(entries[2 * k])] = of[entries[2 * k + 1]];
+    return;
+  }
+  out.insert(out.end(), {-1, static_cast<std::int32_t>(n)});
+  for (std::size_t k = 0; k < size; k++) out.push_back(entries[2 * k]);
+  for (std::size_t k = 0; k < size; k++) out.push_back(of[entries[2 * k + 1]]);
+  out.push_back(missing);
+}
 
 }  // namespace
 
@@ -118,7 +138,7 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t,
     walker.steps.push_back({std::numeric_limits<float>::quiet_NaN(), -1, i, i});
   std::vector<std::int64_t> inner;
   trees.list_inner(t, inner);
-  if (n_branches) walker.category.reserve(static_cast<std::size_t>(n_branches) + inner.size());
+  if (n_branches) walker.category = {0, 0};  // read, but not used, at numeric tests
   for (const std::int64_t i : inner) {
     const std::int64_t n_children = first[i + 1] - first[i];
     const std::int32_t feature = tests.feature[at + i];
@@ -140,14 +160,9 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t,
     const std::int64_t begin = first_branch[i], end = first_branch[i + 1];
     if (begin < 0 || end <= begin || end > n_branches) fail("forest: first_branch is out of range");
     step.right = static_cast<std::int32_t>(walker.category.size());
-    // the last entry is for missing values
-    walker.category.push_back(static_cast<std::int32_t>(end - begin - 1));
-    for (std::int64_t k = begin; k < end - 1; k++) {
-      const std::int32_t branch = tests.branches[tests.branch_start[t] + k];
-      if (branch >= n_children) fail("forest: branches names a branch its node does not have");
-      walker.category.push_back(branch < 0 ? of[missing] : of[branch]);
-    }
-    walker.category.push_back(of[missing]);
+    const std::int32_t* entries = tests.branches + 2 * (tests.branch_start[t] + begin);
+    check_entries(entries, end - begin, n_children);
+    add_categories(entries, end - begin, of, of[missing], walker.category);
   }
   return walker;
 }

@@ -16,7 +16,7 @@ struct Tests {
   const std::int32_t* missing;
   const std::int64_t* first_branch;  // like Trees::first_child
   const std::int64_t* branch_start;  // n_trees + 1 offsets into branches
-  const std::int32_t* branches;
+  const std::int32_t* branches;      // pairs of a category and its branch
 };
 
 // A node in 16 bytes, so that a row reads one cache line per level at most.
@@ -33,11 +33,27 @@ struct Step {
 // next node.
 struct Walker {
   std::vector<Step> steps;
-  // per nominal node: the number of its categories, the node of each, the node for missing values
+  // per nominal node, if most codes up to the last are present: the number of codes, the node of
+  // each, the node for missing values; otherwise −1 and the number of categories, their codes, the
+  // node of each, the node for missing values
   std::vector<std::int32_t> category;
 };
 
 Walker make_walker(const Trees&, const Tests&, std::int64_t tree, std::int64_t n_features);
+
+// The place of `code` in n ascending codes that are `step` apart; n if it is not there.
+inline std::int64_t find_code(const std::int32_t* codes, std::int64_t n, std::int64_t step,
+                              std::int32_t code) {
+  std::int64_t first = 0;
+  for (std::int64_t left = n; left > 1; left -= left / 2)
+    if (codes[(first + left / 2) * step] <= code) first += left / 2;
+  return n && codes[first * step] == code ? first : n;
+}
+
+// A value as a code; −1 if it is none.
+inline std::int32_t code_of(float value) {
+  return value >= 0 && value < 0x1p31f ? static_cast<std::int32_t>(value) : -1;
+}
 
 // The value of a column in a row whose first value is at `row`.
 template <class T> float value_of(const T* row, std::ptrdiff_t stride, std::int32_t feature) {
@@ -86,7 +102,9 @@ void leaves_of(const Walker& walker, Row&& row_of, std::ptrdiff_t stride, std::i
         // 0 for NaN
         const auto code = static_cast<std::int32_t>(
             std::bit_cast<float>(std::bit_cast<std::int32_t>(value) & seen));
-        const std::int32_t to = of[1 + ((code & seen) | (of[0] & ~seen))];
+        const std::int32_t to = of[0] < 0
+                                    ? of[2 + of[1] + find_code(of + 2, of[1], 1, code_of(value))]
+                                    : of[1 + ((code & seen) | (of[0] & ~seen))];
         other = (to & nominal) | (other & ~nominal);
       }
       at[k] = ((at[k] + 1) & low) | (other & ~low);

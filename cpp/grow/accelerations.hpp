@@ -18,16 +18,17 @@ enum class Acceleration {
   value_sums,       // columns with few values: sums by value instead of lists (regression)
   few_rows,         // nodes of few rows are finished by sets of rows
   many_folds,       // many tasks that hold out few rows each are refined as groups
+  row_copies,       // rows that count several times are copied, task by task
   own_grids,        // targets of a wide range get a grid of their own in local tables
   shared_subtrees,  // tasks with the same rows at a node share its subtree
   subset_lanes,     // subsets of categories are evaluated eight at a time
   xlog_table,       // v·log2(v) of counts is looked up
 };
 constexpr const char* kAccelerations[] = {
-    "interval_bounds", "fast_comparison", "fold_rows",    "overlap_bundles",
-    "held_statistics", "own_codes",       "local_tables", "lanes_of_cuts",
-    "row_bits",        "value_sums",      "few_rows",     "many_folds",
-    "own_grids",       "shared_subtrees", "subset_lanes", "xlog_table",
+    "interval_bounds", "fast_comparison", "fold_rows",     "overlap_bundles", "held_statistics",
+    "own_codes",       "local_tables",    "lanes_of_cuts", "row_bits",        "value_sums",
+    "few_rows",        "many_folds",      "row_copies",    "own_grids",       "shared_subtrees",
+    "subset_lanes",    "xlog_table",
 };
 constexpr int kAccelerationCount = sizeof kAccelerations / sizeof kAccelerations[0];
 

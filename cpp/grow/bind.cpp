@@ -250,7 +250,7 @@ nb::dict to_dict(PackedTrees& t) {
   d["first_child"] = give(std::move(t.first_child));
   d["children"] = give(std::move(t.children));
   d["first_branch"] = give(std::move(t.first_branch));
-  d["branches"] = give(std::move(t.branches));
+  d["branches"] = give(std::move(t.branches), 2);
   d["low"] = give(std::move(t.low));
   d["high"] = give(std::move(t.high));
   d["depth"] = give(std::move(t.depth));

@@ -4,6 +4,20 @@
 
 namespace crosscut {
 
+// The branches of the categories that occur at a node with a nominal test, by rank of the table. A
+// missing value has the rank after the last category.
+struct CategoryBranches {
+  struct Entry {
+    std::int32_t category, branch;
+  };
+  std::size_t n;
+
+  Entry* begin() { return reinterpret_cast<Entry*>(this + 1); }  // memory follows this object
+  Entry* end() { return begin() + n; }
+  const Entry* begin() const { return reinterpret_cast<const Entry*>(this + 1); }
+  const Entry* end() const { return begin() + n; }
+};
+
 struct Node {
   struct Sides {
     float low, high;
@@ -15,8 +29,8 @@ struct Node {
   };
   double* stats;  // integer statistics
   union {
-    std::int32_t* branches;  // nominal tests: [rank of the table]
-    double threshold;        // tests of binned columns
+    CategoryBranches* branches;  // nominal tests
+    double threshold;            // tests of binned columns
     // other tests: the values below and above the threshold; NaN if the test is "present or
     // missing"
     Sides sides;

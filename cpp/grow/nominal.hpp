@@ -9,6 +9,7 @@
 
 #include "grow/exact/exact.hpp"
 #include "grow/simd/lists.hpp"
+#include "grow/simd/sorting.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -23,11 +24,35 @@ struct Category {
   }
 };
 
-// Sorts categories that are given in the order of their codes. Up to kMost it counts the means
-// below each, which has no unpredictable branches.
-inline void sort_categories(Category* order, int m) {
+// Sorts categories that are given in the order of their codes, by radix: first by their means as
+// floats, then those whose means are the same float.
+inline void sort_many_categories(Arena& arena, Category* order, int m) {
+  const auto mark = arena.mark();
+  const auto n = static_cast<u32>(m);
+  SortKey *a = arena.take<SortKey>(n), *b = arena.take<SortKey>(n);
+  Category* unsorted = arena.take<Category>(n);
+  for (u32 j = 0; j < n; j++) {
+    unsorted[j] = order[j];
+    const u32 bits = __builtin_bit_cast(u32, static_cast<float>(order[j].mean) + 0.0f);
+    const u32 key = bits >> 31 ? ~bits : bits | 1u << 31;  // sorts like the float
+    a[j].v = u64{key} << 32 | j;
+  }
+  const SortKey* sorted = sort_keys<32>(a, b, n, ~0u);
+  for (u32 j = 0; j < n; j++) order[j] = unsorted[static_cast<u32>(sorted[j].v)];
+  for (u32 begin = 0, end = 1; begin < n; begin = end++) {
+    bool in_order = true;
+    for (; end < n && sorted[end].v >> 32 == sorted[begin].v >> 32; end++)
+      in_order &= !(order[end] < order[end - 1]);
+    if (!in_order) std::sort(order + begin, order + end);
+  }
+  arena.release(mark);
+}
+
+// The same for any number of categories. Up to kMost it counts the means below each, which has no
+// unpredictable branches.
+inline void sort_categories(Arena& arena, Category* order, int m) {
   constexpr int kMost = 64;
-  if (m > kMost) return std::sort(order, order + m);
+  if (m > kMost) return sort_many_categories(arena, order, m);
   using D = Vec<double, kDoubles>;
   D means[kMost / kDoubles];
   Category unsorted[kMost];
@@ -51,30 +76,11 @@ inline void sort_categories(Category* order, int m) {
   }
 }
 
-// Regression with rows that count once: sorts the categories that have rows by their exact means,
-// rounded once. Returns how many there are, or 0 if even one branch per category has no quality
-// above `least`. table: [V][2] statistics; n: [V] rows. single(code): the target of a category with
-// one row, NaN if unknown. exact(code): the exact mean, called only if the grid leaves the order
-// open.
-template <class Single, class Exact>
-int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Category* order,
-                 Single single, Exact exact, double least = kNever) {
-  int m = 0;
-  double most = 0, quality = 0;
-  for (int v = 0; v < V; v++) {
-    if (!n[v]) continue;
-    const double mean = table[2 * v] / table[2 * v + 1];
-    most = std::max(most, mean < 0 ? -mean : mean);
-    quality += mean * table[2 * v];
-    order[m++] = {mean, v};
-  }
-  if (!(quality > least)) return 0;
-  sort_categories(order, m);
-  const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
-  const auto same = [&](int a, int b) {
-    return n[a] == 1 && n[b] == 1 ? single(a) == single(b)
-                                  : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);
-  };
+// Puts sorted categories into the order of their exact means, rounded once. Exact means are in
+// another order only if the means differ by at most `far`. same(a, b): are the exact means of two
+// categories known to be the same? exact(code): the exact mean, which is called only if it matters.
+template <class Same, class Exact>
+void sort_exactly(Category* order, int m, double far, Same same, Exact exact) {
   bool undecided = false;
   for (int j = 1, begin = 0; j <= m; j++) {
     if (j < m && !(order[j].mean - order[j - 1].mean > far)) {
@@ -86,6 +92,33 @@ int sort_by_mean(const Problem& p, const double* table, const i64* n, int V, Cat
     begin = j;
     undecided = false;
   }
+}
+
+// Regression with rows that count once: sorts the categories that have rows by their exact means,
+// rounded once. Returns how many there are, or 0 if even one branch per category has no quality
+// above `least`. table: [V][2] statistics; n: [V] rows. single(code): the target of a category with
+// one row, NaN if unknown. exact(code): the exact mean, called only if the grid leaves the order
+// open.
+template <class Single, class Exact>
+int sort_by_mean(const Problem& p, Arena& arena, const double* table, const i64* n, int V,
+                 Category* order, Single single, Exact exact, double least = kNever) {
+  int m = 0;
+  double most = 0, quality = 0;
+  for (int v = 0; v < V; v++) {
+    if (!n[v]) continue;
+    const double mean = table[2 * v] / table[2 * v + 1];
+    most = std::max(most, mean < 0 ? -mean : mean);
+    quality += mean * table[2 * v];
+    order[m++] = {mean, v};
+  }
+  if (!(quality > least)) return 0;
+  sort_categories(arena, order, m);
+  const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
+  const auto same = [&](int a, int b) {
+    return n[a] == 1 && n[b] == 1 ? single(a) == single(b)
+                                  : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);
+  };
+  sort_exactly(order, m, far, same, exact);
   return m;
 }
 
@@ -173,7 +206,7 @@ class NominalColumn {
       const double total = run.quality.total(s);
       order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
     }
-    std::sort(order, order + m);
+    sort_categories(arena, order, m);
   }
   template <class Look> void evaluate_prefixes(int o, Look evaluate) {
     const int K = run.K();

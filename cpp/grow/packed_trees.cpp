@@ -60,12 +60,11 @@ class Packer {
   // written.
   void add(const Node& root) {
     const std::size_t first = size, n_trees = out.node_start.size() - 1;
-    const std::size_t first_child = first - n_trees, first_branch = out.branches.size();
+    const std::size_t first_child = first - n_trees, first_branch = n_branches();
     std::size_t children = 0;
     const auto start = [&](std::size_t at) {
       out.first_child[at + n_trees] = static_cast<std::int64_t>(children);
-      out.first_branch[at + n_trees] =
-          static_cast<std::int64_t>(out.branches.size() - first_branch);
+      out.first_branch[at + n_trees] = static_cast<std::int64_t>(n_branches() - first_branch);
     };
     const auto place = [&](std::size_t child) {
       out.children[first_child + child] = static_cast<std::int32_t>(size - first);
@@ -103,7 +102,7 @@ class Packer {
     }
     start(size);
     out.node_start.push_back(static_cast<std::int64_t>(size));
-    out.branch_start.push_back(static_cast<std::int64_t>(out.branches.size()));
+    out.branch_start.push_back(static_cast<std::int64_t>(n_branches()));
     if (Q) write_sums(first, out.first_child.data() + first + n_trees);
   }
 
@@ -119,6 +118,7 @@ class Packer {
   }
 
  private:
+  std::size_t n_branches() const { return out.branches.size() / 2; }
   void make_room(std::size_t nodes) {
     room = nodes;
     for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(nodes);
@@ -135,7 +135,8 @@ class Packer {
   void write_test(const Node& x, std::size_t at) {
     const Column& column = p.columns[x.feature];
     if (column.nominal) {
-      out.branches.insert(out.branches.end(), x.branches, x.branches + column.n_values + 1);
+      for (const auto& [category, branch] : *x.branches)
+        out.branches.insert(out.branches.end(), {category, branch});
       write_sides(at, {kNone, kNone}, kNone);
     } else if (column.edges) {
       write_sides(at, {kNone, kNone}, x.threshold);

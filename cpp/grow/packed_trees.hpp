@@ -22,7 +22,8 @@ template <class T> using Numbers = std::vector<T, Uncleared<T>>;
 struct PackedTrees {
   std::vector<std::int64_t> node_start{0}, branch_start{0};
   Numbers<std::int64_t> first_child, first_branch, n_rows;
-  Numbers<std::int32_t> feature, missing, children, branches, depth;
+  Numbers<std::int32_t> feature, missing, children, depth;
+  Numbers<std::int32_t> branches;  // (category, branch)
   Numbers<double> threshold, weight, value, impurity;
   Numbers<float> low, high;
 };

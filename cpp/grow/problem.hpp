@@ -54,6 +54,7 @@ struct Tasks {
   // [n_blocks][n_rows], bit t: the row trains task block·15 + t
   const std::uint16_t* masks;
   const std::uint8_t* multiplicity;  // [n_tasks][n_rows] or null
+  const std::uint8_t* copies;        // the same, if rows are copied instead (copies.hpp); or null
   const std::uint8_t* features;      // [n_tasks][n_features] or null
   const TaskLimits* limits;          // [n_tasks]
   // [n_tasks] weight that a decrease of impurity is divided by; null: the weight of the root

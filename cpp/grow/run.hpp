@@ -48,6 +48,7 @@ struct Run {
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
   std::atomic<u64> rows_done{0};
+  double rows_per_copy = 1;                // converts these to rows without copies
   std::atomic<std::size_t> held_bytes{0};  // of statistics (large/held_statistics.hpp)
 
   explicit Run(const Problem& problem)
@@ -58,7 +59,7 @@ struct Run {
         on_grid(problem.on_grid()),
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
-        shares_across_blocks(problem.n_tasks > kBlockTasks) {
+        shares_across_blocks(problem.n_tasks > kBlockTasks && !problem.copies) {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
     int few = 0;
     u64 values = 0, most = 0;
@@ -185,8 +186,8 @@ struct Worker {
   }
   void poll() {
     if (caller && run.p.poll &&
-        run.p.poll(run.p.poll_argument,
-                   static_cast<double>(run.rows_done.load(std::memory_order_relaxed))))
+        run.p.poll(run.p.poll_argument, run.rows_per_copy * static_cast<double>(run.rows_done.load(
+                                                                std::memory_order_relaxed))))
       run.halt.store(1);
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }

@@ -296,8 +296,8 @@ template <class P> struct Search {
                          Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     Category* order = w.scratch.take<Category>(n_categories);
-    const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(n_categories), order, single,
-                               exact, lane<double, W>(p.limit, k));
+    const int m = sort_by_mean(w.run.p, w.scratch, table, n, static_cast<int>(n_categories), order,
+                               single, exact, lane<double, W>(p.limit, k));
     double sum[2] = {};
     i64 rows = 0;
     for (int j = 0; j + 1 < m; j++) {

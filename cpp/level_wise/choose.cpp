@@ -205,7 +205,7 @@ class Chooser {
     if (T) {
       const Categories categories{column.digits.data(), column.n.data(), V,
                                   node.digits.data(),   node.n_rows,     min_leaf};
-      if (!offer_nominal(p, categories, arena, *contest, map.data())) return;
+      if (!offer_nominal(p, categories, NoGridSums{}, arena, *contest, map.data())) return;
     } else {
       Node all{};
       all.n_rows = node.n_rows;

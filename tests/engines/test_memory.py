@@ -206,6 +206,19 @@ def test_depth_zero_is_one_leaf():
     assert [len(tree) for tree in forest.trees] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_nominal_tests_store_only_the_categories_of_their_rows(n_classes):
+    """All 5,000 categories at every node took 8.7 GB in a deep tree of 20,000 rows."""
+    rng = np.random.default_rng(0)
+    table = Table.from_data(pl.DataFrame({"c": rng.integers(0, 900, 3000).astype(str)}))
+    y = rng.integers(0, 2, 3000, np.int32) if n_classes else rng.normal(size=3000)
+    growth = Growth("gini" if n_classes else "variance")
+    for tree in memory.grow(table, Target(y, n_classes), Tasks.from_cv(3, n_rows=3000), growth):
+        n_entries = np.diff(tree.first_branch)
+        assert (n_entries[tree.feature >= 0] >= 2).all()
+        assert (n_entries <= tree.n_rows).all()
+
+
 def test_folds_of_multiway_columns_with_many_categories_cost_few_trees():
     """Comparing all pairs of thousands of branches took as long as 195 trees."""
     rng = np.random.default_rng(0)

@@ -51,6 +51,9 @@ def _problem(name):
     if name.startswith("leave one out"):
         growth = Growth("entropy" if name.endswith("entropy") else "gini")
         return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), growth
+    if name.startswith("bootstraps"):
+        target = Target(score, 0) if name.endswith("regression") else _classes(score, 2)
+        return table, target, Tasks.bootstrap(5, n), Growth("gini" if target.n_classes else "variance")
     if name == "large weights":
         return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
     if name == "wide regression":  # targets of 30 decades
@@ -128,6 +131,7 @@ GUARDS = {
         ("leave one out", "rows", 0, 10_500),
         ("leave one out", "group_cuts", 1, 4_000),
     ],
+    "row_copies": [("bootstraps", "lane_cuts", 1, 10**6), ("bootstraps regression", "few_nodes", 1, 10**6)],
     "own_grids": [("wide regression", "exact", 0, 65_000), ("wide regression", "new_grids", 100, 140)],
     "shared_subtrees": [
         ("leave one out entropy", "known_nodes", 760, 770),

@@ -24,11 +24,11 @@ def walk(tree, row):
         children = tree.children[tree.first_child[node] : tree.first_child[node + 1]]
         branch = tree.missing[node]
         if not np.isnan(value):
-            own = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
+            own = dict(tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]].tolist())
             if not np.isnan(tree.threshold[node]):
                 branch = 0 if value <= tree.threshold[node] else 1
-            elif own[int(value)] >= 0:
-                branch = own[int(value)]
+            else:
+                branch = own.get(int(value), branch)
         node = children[branch]
     return node
 
@@ -88,6 +88,34 @@ def test_nominal_and_missing_values_follow_the_definition(seed, multiway, n):
         np.testing.assert_array_equal(found, np.concatenate(few))
     whole = np.nan_to_num(x, nan=1.0)
     np.testing.assert_array_equal(apply(forest, whole.astype(np.int64)), apply(forest, whole))
+
+
+def test_rows_find_their_branch_among_thousands_of_categories():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3000, (4000, 2)).astype(str).astype(object)
+    X[rng.random(X.shape) < 0.02] = None
+    table = Table.from_data(X)
+    forest = grow(table, Target(rng.normal(size=4000), 0), Tasks.from_cv(2, n_rows=4000), Growth("variance"))
+    new = X[rng.integers(0, 4000, 300)]
+    new[:20, 0] = "never seen"
+    x = table.schema.matrix(new)
+    leaf = apply(forest, x)
+    for task, tree in enumerate(forest):
+        np.testing.assert_array_equal(leaf[task], [walk(tree, row) for row in x])
+    few = forest.packed.leaves_of_few(x, np.tile(np.arange(300), 3), np.array([0, 300, 600, 900]))
+    np.testing.assert_array_equal(few, leaf.ravel())
+
+
+def test_unsorted_categories_are_refused():
+    rng = np.random.default_rng(1)
+    X = mixed(60, rng)
+    table = Table.from_data(X)
+    packed = grow(table, Target(rng.integers(0, 2, 60, np.int32), 2), Tasks.final(60), Growth()).packed
+    for swapped in ([[0, 0], [0, 1]], [[-1, 0], [2, 1]], [[1, 0], [2**31 - 1, 1], [5, 1]]):
+        branches = packed.branches.copy()
+        branches[: len(swapped)] = swapped
+        with pytest.raises(ValueError, match="must ascend"):
+            apply(replace(packed, branches=branches), table.schema.matrix(X))
 
 
 def test_threshold_between_two_floats_is_not_rounded():

@@ -34,7 +34,7 @@ def expectation(tree, value, x, known, node=0):
         return sum(each) / tree.weight[node]
     cell, branches = x[feature], tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
     if len(branches):
-        branch = -1 if np.isnan(cell) or cell < 0 else branches[int(cell)]
+        branch = dict(branches.tolist()).get(cell, -1)
     else:
         branch = -1 if np.isnan(cell) else int(cell > tree.threshold[node])
     child = children[tree.missing[node] if branch < 0 else branch]

@@ -72,6 +72,28 @@ def test_files_of_earlier_versions_know_no_missing_values(tmp_path):
     assert "<th>missing</th>" not in (tmp_path / "r.html").read_text()
 
 
+@pytest.mark.parametrize("splits", ["binary", "multiway"])
+def test_files_of_earlier_versions_have_an_entry_for_every_category(tmp_path, splits):
+    model, X = classifier(splits=splits)
+    save_model(model, tmp_path / "m")
+    header, arrays = read_arrays(tmp_path / "m")
+    width = np.array([len(categories) + 1 for categories in model.fit_.schema.categories])
+    branches, first = [], []
+    for tree in model.forest_.trees:
+        n_entries = np.where(np.isnan(tree.threshold) & (tree.feature >= 0), width[tree.feature], 0)
+        first.append(np.cumsum([0, *n_entries]))
+        nominal = np.flatnonzero(n_entries)
+        branches.append([tree.branch_by_category(node, n_entries[node] - 1) for node in nominal])
+    del arrays["categories"]
+    arrays["first_branch"] = np.concatenate(first)
+    arrays["branches"] = np.concatenate([of_node for of_tree in branches for of_node in of_tree])
+    arrays["branch_start"] = np.cumsum([0, *(of_tree[-1] for of_tree in first)])
+    write_arrays(tmp_path / "m", header, arrays)
+    again = load_model(tmp_path / "m")
+    assert all(a.equals(b) for a, b in zip(model.forest_.trees, again.forest_.trees, strict=True))
+    assert np.array_equal(model.predict_proba(X), again.predict_proba(X))
+
+
 def test_files_of_earlier_versions_do_not_compare_sizes(tmp_path):
     model, _ = regressor(prune="best")
     save_model(model, tmp_path / "m")

@@ -64,7 +64,11 @@ def test_a_flat_tree_is_in_preorder_and_adds_up(problem):
             assert tree.weight[children].sum() == pytest.approx(tree.weight[i])
             assert (tree.depth[children] == tree.depth[i] + 1).all()
             nominal = problem.table.kinds[tree.feature[i]] == "nominal"
-            assert len(branches) == (problem.table.n_values[tree.feature[i]] + 1 if nominal else 0)
+            category, branch = branches.T
+            assert nominal == bool(len(category))
             assert nominal == np.isnan(tree.threshold[i])
             if nominal:
-                assert set(branches.tolist()) - {-1} == set(range(len(children)))
+                assert (np.diff(category) > 0).all()
+                assert category[0] >= 0
+                assert category[-1] <= problem.table.n_values[tree.feature[i]]
+                assert set(branch.tolist()) == set(range(len(children)))

@@ -18,7 +18,8 @@ template <class Rows> struct ExactSearch {
   double least;  // tests below this on the grid cannot be the best
   u32 n = 0, *members;
   i64 *sums, *branches;
-  double* left;  // statistics of the first branch on the grid
+  double found = kNever;  // tests below this cannot be better than the best one by exact sums
+  double* left;           // statistics of the first branch on the grid
   std::int32_t* map;
   Contest contest;
 
@@ -84,23 +85,38 @@ template <class Rows> struct ExactSearch {
     std::fill_n(branches, 2 * T, i64{0});
     std::fill_n(left, w.run.K(), 0.0);
   }
-  void add(u32 i) {
+  void add(u32 i, i64* exactly, double* on_grid) {
     const Problem& p = w.run.p;
     const std::size_t row = rows.row(i);
     const double times = times_of(w, bundle, k, row);
     const double weight = times * (p.weight ? p.weight[row] : 1);
-    add_exactly(w, bundle, k, row, branches);
-    if (p.n_classes) left[p.classes[row]] += weight;
+    add_exactly(w, bundle, k, row, exactly);
+    if (p.n_classes) on_grid[p.classes[row]] += weight;
     else {
-      if constexpr (requires { rows.product(i); }) left[0] += times * rows.product(i);
-      else left[0] += times * p.product[row];
-      left[1] += weight;
+      if constexpr (requires { rows.product(i); }) on_grid[0] += times * rows.product(i);
+      else on_grid[0] += times * p.product[row];
+      on_grid[1] += weight;
     }
   }
-  bool offer() {  // the first branch and the other rows
+  void add(u32 i) { add(i, branches, left); }
+  // May the test with the sums `left` be the best? If it has no gain on the grid, exact sums must
+  // tell.
+  bool may_win() {
+    const double q = w.run.quality.binary(left, node.stats);
+    if (!(q >= least) || (q > kNever && q < found)) return false;
     w.level(bundle.depth).exact++;
+    return true;
+  }
+  // After a test was better than all before by exact sums.
+  void keep_found() {
+    const double q = w.run.quality.binary(left, node.stats);
+    if (q > kNever) found = std::max(found, best.less_margin(k, q));
+  }
+  bool offer() {  // the first branch and the other rows
     for (int d = 0; d < T; d++) branches[T + d] = sums[d] - branches[d];
-    return contest.offer(branches, 2);
+    if (!contest.offer(branches, 2)) return false;
+    keep_found();
+    return true;
   }
 
   void search_numeric(int f) {
@@ -115,7 +131,7 @@ template <class Rows> struct ExactSearch {
     while (present > 0 && rank(present - 1) == missing) present--;
     const auto evaluate = [&](u64 key, i64 n_left) {
       if (n_left < bundle.min_leaf[k] || node.n_rows - n_left < bundle.min_leaf[k]) return;
-      if (!(w.run.quality.binary(left, node.stats) >= least) || !offer()) return;
+      if (!may_win() || !offer()) return;
       best.feature[k] = f;
       best.key[k] = key;
       best.n_left[k] = n_left;
@@ -143,16 +159,20 @@ template <class Rows> struct ExactSearch {
 
   void search_nominal(int f) {
     const u32 V = rows.n_ranks(f);
+    const auto K = static_cast<std::size_t>(w.run.K());
     i64 *table = empty_sums(w, static_cast<int>(V)), *count = w.scratch.take<i64>(V);
+    double* on_grid = w.scratch.take<double>(V * K);
     std::fill_n(count, V, i64{0});
+    std::fill_n(on_grid, V * K, 0.0);
     for (u32 i = 0; i < n; i++) {
       const u32 v = rows.rank(f, members[i]);
-      add_exactly(w, bundle, k, rows.row(members[i]), table + static_cast<int>(v) * T);
+      add(members[i], table + static_cast<int>(v) * T, on_grid + v * K);
       count[v]++;
     }
     const Categories categories{table, count,       static_cast<int>(V),
                                 sums,  node.n_rows, bundle.min_leaf[k]};
-    if (offer_nominal(w.run.p, categories, w.scratch, contest, map)) {
+    const GridSums<ExactSearch> grid{on_grid, w.run.K(), *this};
+    if (offer_nominal(w.run.p, categories, grid, w.scratch, contest, map)) {
       best.feature[k] = f;
       best.key[k] = 0;
       best.map[k] = map;

@@ -52,7 +52,9 @@ double exact_mean(const Problem& p, const i64* sums) {
 
 double exact_share(const Problem& p, const i64* sums, int c) {
   const DigitGrid& grid = p.exact.grid[0];
-  return ratio(integer(grid, sums + c * grid.n).size, part(p, sums).below, 0);
+  std::vector<i64> all(sums, sums + grid.n);
+  for (int j = grid.n; j < p.n_sums(); j++) all[static_cast<std::size_t>(j % grid.n)] += sums[j];
+  return exact_ratio(grid, sums + c * grid.n, grid, all.data());
 }
 
 bool moments_of_two(double a, double b, double& mean, double& variance) {

@@ -14,10 +14,61 @@ struct Categories {
   i64 n_rows, min_leaf;
 };
 
+// The sums of the same rows on the grid. They rule out tests, and the order of most categories
+// follows from them.
+template <class Search> struct GridSums {
+  const double* table;  // [V][K]
+  int K;
+  Search& search;
+
+  void start() { std::fill_n(search.left, K, 0.0); }
+  void add(int code) {
+    for (int c = 0; c < K; c++) search.left[c] += table[code * K + c];
+  }
+  bool may_win() { return search.may_win(); }
+  void keep_found() { search.keep_found(); }
+};
+
+struct NoGridSums {
+  void start() {}
+  void add(int) {}
+  bool may_win() { return true; }
+  void keep_found() {}
+};
+
+// Sorts the m categories of `order`, whose codes are given, by mean or by their fraction of class
+// c.
+template <class Sums>
+void sort_by_exact_mean(const Problem& p, const Categories& x, const Sums& grid, Arena& arena,
+                        int c, Category* order, int m) {
+  const auto exact = [&](int code) {
+    const i64* s = x.table + code * p.n_sums();
+    return p.n_classes ? exact_share(p, s, c) : exact_mean(p, s);
+  };
+  if constexpr (requires { grid.table; }) {
+    if (p.n_classes) {
+      for (int j = 0; j < m; j++) {
+        const double* s = grid.table + order[j].code * grid.K;
+        double weight = 0;
+        for (int k = 0; k < grid.K; k++) weight += s[k];
+        order[j].mean = weight > 0 ? s[c] / weight : 0;
+      }
+      sort_categories(arena, order, m);
+      // a weight on the grid is off by at most this fraction
+      const double off = p.weight_rounded ? 1 / p.least_weight : 0;
+      const double far = off > 0.0625 ? 1 : 3 * off + 0x1p-50;
+      return sort_exactly(order, m, far, [](int, int) { return false; }, exact);
+    }
+  }
+  for (int j = 0; j < m; j++) order[j].mean = exact(order[j].code);
+  sort_categories(arena, order, m);
+}
+
 // Returns true if some test is better than all tests offered before. `map` is then its branch of
 // every category (−1: not present).
-inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, Contest& contest,
-                          std::int32_t* map) {
+template <class Sums>
+bool offer_nominal(const Problem& p, const Categories& x, Sums grid, Arena& arena, Contest& contest,
+                   std::int32_t* map) {
   const int T = p.n_sums();
   int m = 0, *codes = arena.take<int>(static_cast<std::size_t>(x.V));
   for (int v = 0; v < x.V; v++)
@@ -39,33 +90,47 @@ inline bool offer_nominal(const Problem& p, const Categories& x, Arena& arena, C
     if (enough && contest.offer(parts, m)) take([](int j) { return j; });
     return any_better;
   }
-  const auto try_subset = [&](auto goes) {  // goes(j): does category j go left?
-    i64 n_left = 0;
+  i64 n_left;
+  const auto start = [&] {
+    grid.start();
+    n_left = 0;
     std::fill_n(parts, T, i64{0});
-    for (int j = 0; j < m; j++) {
-      if (!goes(j)) continue;
-      n_left += x.count[codes[j]];
-      for (int d = 0; d < T; d++) parts[d] += x.table[codes[j] * T + d];
-    }
+  };
+  const auto add = [&](int code) {  // to the left branch
+    grid.add(code);
+    n_left += x.count[code];
+    for (int d = 0; d < T; d++) parts[d] += x.table[code * T + d];
+  };
+  const auto is_better = [&] {
+    if (n_left < x.min_leaf || x.n_rows - n_left < x.min_leaf || !grid.may_win()) return false;
     for (int d = 0; d < T; d++) parts[T + d] = x.sums[d] - parts[d];
-    if (n_left >= x.min_leaf && x.n_rows - n_left >= x.min_leaf && contest.offer(parts, 2))
-      take([&](int j) { return goes(j) ? 0 : 1; });
+    if (!contest.offer(parts, 2)) return false;
+    grid.keep_found();
+    return true;
   };
   if (p.n_classes > 2 && m <= kExactCategories) {
-    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2)
-      try_subset([subset](int j) { return (subset >> j & 1) != 0; });
+    for (u32 subset = 1; subset + 1 < 1u << m; subset += 2) {
+      start();
+      for (int j = 0; j < m; j++)
+        if (subset >> j & 1) add(codes[j]);
+      if (is_better()) take([&](int j) { return !(subset >> j & 1); });
+    }
     return any_better;
   }
   Category* order = arena.take<Category>(static_cast<std::size_t>(m));
-  int* place = arena.take<int>(static_cast<std::size_t>(m));
   for (int c = p.n_classes == 2 ? 1 : 0; c < (p.n_classes ? p.n_classes : 1); c++) {
-    for (int j = 0; j < m; j++) {
-      const i64* s = x.table + codes[j] * T;
-      order[j] = {p.n_classes ? exact_share(p, s, c) : exact_mean(p, s), j};
+    for (int j = 0; j < m; j++) order[j].code = codes[j];
+    sort_by_exact_mean(p, x, grid, arena, c, order, m);
+    int n_first = 0;  // of the best test
+    start();
+    for (int j = 0; j + 1 < m; j++) {
+      add(order[j].code);
+      if (is_better()) n_first = j + 1;
     }
-    std::sort(order, order + m);
-    for (int j = 0; j < m; j++) place[order[j].code] = j;
-    for (int j = 0; j + 1 < m; j++) try_subset([place, j](int i) { return place[i] <= j; });
+    if (!n_first) continue;
+    any_better = true;
+    std::fill_n(map, x.V, -1);
+    for (int j = 0; j < m; j++) map[order[j].code] = j >= n_first;
   }
   return any_better;
 }

@@ -16,6 +16,13 @@ void grow_block(Team& team, Worker** workers, int n_threads, const Codes& table,
                                              [&](Block& self) { self.start(table, roots); });
 }
 
+void grow_copies(Team& team, Worker** workers, int n_threads, const Codes& table, int task,
+                 Node** roots) {
+  Waiting waiting(n_threads);
+  Block{workers, n_threads, 0, waiting}.grow(
+      task / kBlockTasks, team, [&](Block& self) { self.start_copies(table, task, roots); });
+}
+
 // Grows tasks that hold out few rows each as one group.
 void grow_group(Team& team, Worker** workers, int n_threads, const Codes& table, HeldOut& held_out,
                 Node** roots) {
@@ -45,9 +52,11 @@ bool grow_groups(Run& run, Team& team, Worker** workers, int n_threads, const Co
 
 void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,
                  Node** roots) {
-  const int n_blocks = (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
+  const int n_blocks =
+      run.p.copies ? run.p.n_tasks : (run.p.n_tasks + kBlockTasks - 1) / kBlockTasks;
+  const auto grow = run.p.copies ? grow_copies : grow_block;
   if (n_blocks < 2 * n_threads || n_threads == 1) {
-    for (int b = 0; b < n_blocks; b++) grow_block(team, workers, n_threads, table, b, roots);
+    for (int b = 0; b < n_blocks; b++) grow(team, workers, n_threads, table, b, roots);
     return;
   }
   std::atomic<int> next{0};
@@ -55,7 +64,7 @@ void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Co
   team.run(n_threads, [&](int i) {
     failure.guard([&] {
       for (int b; (b = next.fetch_add(1)) < n_blocks && !failure.any();)
-        grow_block(team, workers + i, 1, table, b, roots);
+        grow(team, workers + i, 1, table, b, roots);
     });
   });
   failure.rethrow();
@@ -63,8 +72,11 @@ void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Co
 
 }  // namespace
 
-void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
+void grow(const Problem& given, Grown& out, PackedTrees& trees) {
   out = Grown{};
+  Problem problem = given;
+  if (!off(Acceleration::row_copies) && grows_with_copies(given))
+    std::swap(problem.copies, problem.multiplicity);
   Team team(problem.n_threads);
   Run run(problem);
   const int n_threads = team.size();
@@ -79,8 +91,14 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
     if (!workers || !roots) throw std::bad_alloc();
     for (int i = 0; i < n_threads; i++) workers[i] = new Worker(run);
     workers[0]->caller = true;
+    std::size_t most_rows = problem.n_rows;
+    if (problem.copies) {
+      const CopyCounts counts = count_copies(problem);
+      most_rows = std::max(most_rows, counts.most);
+      run.rows_per_copy = static_cast<double>(counts.rows) / static_cast<double>(counts.copies);
+    }
     if (run.counted && problem.criterion->logarithms && !off(Acceleration::xlog_table)) {
-      const u32 most = problem.n_rows + 1 < kXlogs ? static_cast<u32>(problem.n_rows) + 1 : kXlogs;
+      const u32 most = most_rows + 1 < kXlogs ? static_cast<u32>(most_rows) + 1 : kXlogs;
       xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
       if (!xlogs) throw std::bad_alloc();
       for (u32 v = 0; v < most; v++) xlogs[v] = xlog(v);
@@ -89,9 +107,10 @@ void grow(const Problem& problem, Grown& out, PackedTrees& trees) {
     }
     Arena arena;
     const Codes table = codes_of_table(arena, problem);
-    if (!grow_groups(run, team, workers, n_threads, table, roots))
+    if (problem.copies || !grow_groups(run, team, workers, n_threads, table, roots))
       grow_blocks(run, team, workers, n_threads, table, roots);
     pack_trees(problem, roots, trees);
+    if (problem.copies) count_rows_once(problem, trees);
     for (int i = 0; i < n_threads; i++)
       for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);
     out.outcome = Outcome::done;

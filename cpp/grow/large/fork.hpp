@@ -69,15 +69,23 @@ void take_numeric(Worker& w, const Rows& rows, Node& node, int f, u64 phase, i64
   else node.sides = {column.values[a], column.values[b]};
 }
 
-// Gives a node its nominal test. The caller fills in the returned branches, one per rank of the
-// table.
-inline std::int32_t* start_nominal(Worker& w, Node& node, int f, int n_branches) {
+// Gives a node its nominal test. The caller fills in the returned branches of n categories, in the
+// order of their ranks.
+inline CategoryBranches::Entry* start_nominal(Worker& w, Node& node, int f, int n_branches,
+                                              std::size_t n) {
+  using Entry = CategoryBranches::Entry;
   add_children(w, node, n_branches);
-  const std::size_t ranks = w.run.p.columns[f].n_values + 1;
   node.feature = f;
-  node.branches = w.keep<std::int32_t>(ranks);
-  std::fill_n(node.branches, ranks, -1);
-  return node.branches;
+  char* memory = w.keep<char>(sizeof(CategoryBranches) + n * sizeof(Entry));
+  node.branches = new (memory) CategoryBranches{n};
+  return node.branches->begin();
+}
+
+// The branch of the rows with missing values; −1 if the node has none.
+inline int branch_of_missing(const Worker& w, const Node& node) {
+  const CategoryBranches::Entry& last = node.branches->end()[-1];
+  const u32 missing = w.run.p.columns[node.feature].n_values;
+  return static_cast<u32>(last.category) == missing ? last.branch : -1;
 }
 
 template <class Rows> struct Forking {
@@ -166,24 +174,27 @@ template <class Rows> struct Forking {
     } else {  // the first key + 1 categories in the order of their means
       Category* order = arena.take<Category>(V);
       const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      const int m = sort_by_mean(w.run.p, table, n, static_cast<int>(V), order, unknown,
+      const int m = sort_by_mean(w.run.p, arena, table, n, static_cast<int>(V), order, unknown,
                                  ExactMeans<Rows>{w, bundle, rows, k, f});
       std::fill_n(map, V, -1);
       for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
     }
     int n_branches = 0;
-    for (u32 v = 0; v < V; v++) n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
-    start_nominal(w, node, f, n_branches);
+    std::size_t present = 0;
+    for (u32 v = 0; v < V; v++) {
+      n_branches = map[v] + 1 > n_branches ? map[v] + 1 : n_branches;
+      present += map[v] >= 0;
+    }
+    CategoryBranches::Entry* entry = start_nominal(w, node, f, n_branches, present);
     Node* child = node.children;
     for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
-    const Column& column = w.run.p.columns[f];
     for (u32 v = 0; v < V; v++)
       if (map[v] >= 0) {
-        node.branches[rows.value_rank(f, v)] = map[v];
+        *entry++ = {static_cast<std::int32_t>(rows.value_rank(f, v)), map[v]};
         child[map[v]].n_rows += n[v];
         for (int c = 0; c < K; c++) child[map[v]].stats[c] += table[static_cast<int>(v) * K + c];
       }
-    node.missing = node.branches[column.n_values];
+    node.missing = branch_of_missing(w, node);
     if (node.missing < 0) {
       if (w.run.p.multiway) {
         node.missing = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "child_bundles.hpp"
+#include "grow/copies.hpp"
 #include "grow/small/refine_local.hpp"
 #include "search_large.hpp"
 #include "siblings.hpp"
@@ -224,8 +225,38 @@ struct Block {
     u32 n = pack_rows(
         static_cast<u32>(p.n_rows), [&](u32 i) { return masks_in[i] & ((1u << tasks) - 1); },
         [](u32 i) { return i; }, ids, masks);
-    const LargeRows rows{n, ids, masks, p.columns, &table};
-    Bundle bundle = root_bundle(tasks, rows, roots + first);
+    start(HeldCodes(table), n, ids, masks, first, tasks, roots);
+    worker.scratch.release(mark);
+  }
+  // The same for one task, whose rows are copied.
+  void start_copies(const Codes& table, int task, Node** roots) {
+    Worker& worker = w();
+    const Problem& p = worker.run.p;
+    const auto mark = worker.scratch.mark();
+    const auto n = static_cast<u32>(n_copies(p, task));
+    u32* ids = worker.scratch.take<u32>(n + 1);
+    u16* masks = worker.scratch.take<u16>(n + 1);
+    const HeldCodes codes(*Codes::make(n, table, p.n_features));
+    copy_rows(p, task, const_cast<u32*>((*codes).rows));
+    for (u32 i = 0; i < n; i++) {
+      ids[i] = i;
+      masks[i] = 1;
+    }
+    worker.share(p.n_features, [&](Worker&, Parts& parts) {
+      for (int f; (f = parts.take()) >= 0;) {
+        u8* to = const_cast<u8*>((*codes).column[f]);
+        for (u32 i = 0; i < n && to; i++) to[i] = table.column[f][(*codes).rows[i]];
+      }
+    });
+    start(codes, n, ids, masks, task, 1, roots);
+    worker.scratch.release(mark);
+  }
+  void start(const HeldCodes& codes, u32 n, u32* ids, u16* masks, int first, int tasks,
+             Node** roots) {
+    Worker& worker = w();
+    const Problem& p = worker.run.p;
+    const LargeRows rows{n, ids, masks, p.columns, &*codes};
+    Bundle bundle = root_bundle(first, tasks, rows, roots + first);
     const u32 closed = ((1u << tasks) - 1) & ~bundle.lanes;
     each_bit(closed, [&](int k) { done(static_cast<double>(bundle.node[k]->n_rows)); });
     close_lanes(worker, bundle, rows, closed);
@@ -238,13 +269,12 @@ struct Block {
         return kept ? pack_bits(u32{masks[i]}, kept) : u32{masks[i]};
       };
       WaitingBundle::Pointer root =
-          WaitingBundle::make(kept ? bundle.packed(kept) : bundle, HeldCodes(table), n);
+          WaitingBundle::make(kept ? bundle.packed(kept) : bundle, codes, n);
       root->n_rows = pack_rows(n, mask, [&](u32 i) { return ids[i]; }, root->ids, root->masks);
       waiting.add(me, std::move(root));
     } else {
       waiting.stop();
     }
-    worker.scratch.release(mark);
   }
   // Copies the rows whose mask is not 0 and returns how many there are.
   template <class Mask, class Id> u32 pack_rows(u32 n, Mask mask, Id id, u32* ids, u16* masks) {
@@ -264,7 +294,7 @@ struct Block {
     });
   }
 
-  Bundle root_bundle(int tasks, const LargeRows& rows, Node** roots) {
+  Bundle root_bundle(int first, int tasks, const LargeRows& rows, Node** roots) {
     Worker& worker = w();
     const Problem& p = worker.run.p;
     const auto K = static_cast<std::size_t>(worker.run.K());
@@ -274,7 +304,7 @@ struct Block {
       Node* root = roots[k] = worker.new_nodes(1, 0);
       root->stats = worker.keep<double>(K);
       std::fill_n(root->stats, K, 0.0);
-      bundle.task[k] = static_cast<u8>(k);
+      bundle.task[k] = static_cast<u8>(first % kBlockTasks + k);
       bundle.node[k] = root;
       bundle.min_leaf[k] = limits_of(worker, bundle, k).min_leaf;
     }
@@ -286,7 +316,7 @@ struct Block {
                         std::fill_n(sums, K * kLanes, 0.0);
                         i64 n[kLanes] = {};
                         for (u32 i = begin; i < end; i++) {
-                          const std::size_t row = rows.ids[i];
+                          const std::size_t row = rows.row(i);
                           const double weight = p.weight ? p.weight[row] : 1;
                           each_bit(rows.masks[i], [&](int k) {
                             const double m = times_of(worker, bundle, k, row);
@@ -308,11 +338,11 @@ struct Block {
                         helper.scratch.release(mark);
                       });
     for (int k = 0; k < tasks; k++) {
-      worker.root_total[k] = p.totals ? p.totals[task_of(worker, bundle, k)]
-                                      : worker.run.quality.total(bundle.node[k]->stats);
+      double& total = worker.root_total[bundle.task[k]];
+      total = p.totals ? p.totals[task_of(worker, bundle, k)]
+                       : worker.run.quality.total(bundle.node[k]->stats);
       if (worker.run.on_grid && !p.totals && limits_of(worker, bundle, k).min_decrease > 0)
-        worker.root_total[k] =
-            exact_weight(p, ExactSearch<LargeRows>::sums_of(worker, bundle, rows, k));
+        total = exact_weight(p, ExactSearch<LargeRows>::sums_of(worker, bundle, rows, k));
       bundle.lanes |=
           static_cast<u32>(wants_test(worker.run, *bundle.node[k], limits_of(worker, bundle, k)))
           << k;

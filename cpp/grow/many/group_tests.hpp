@@ -45,24 +45,23 @@ class GroupTests {
     return added;
   }
   int join_nominal(int f, const Node& node) {
+    using Entry = CategoryBranches::Entry;
     const u32 V = p.columns[f].n_values + 1;
-    const auto branch = [&](u32 v) {
-      return p.multiway && node.branches[v] >= 0 ? static_cast<std::int32_t>(v) : node.branches[v];
-    };
-    for (GroupTest& t : list) {
-      bool alike = t.feature == f;
-      for (u32 v = 0; v < V && alike; v++)
-        alike = branch(v) < 0 || t.map[v] < 0 || branch(v) == t.map[v];
-      if (!alike) continue;
-      for (u32 v = 0; v < V; v++) t.map[v] = std::max(t.map[v], branch(v));
+    const auto branch = [&](const Entry& e) { return p.multiway ? e.category : e.branch; };
+    const auto add_to = [&](GroupTest& t) {
+      for (const Entry& e : *node.branches) t.map[e.category] = branch(e);
       return static_cast<int>(&t - list.data());
-    }
-    const int added = add(f, p.multiway ? static_cast<int>(V) : 2);
+    };
+    for (GroupTest& t : list)
+      if (t.feature == f && std::all_of(node.branches->begin(), node.branches->end(), [&](Entry e) {
+            return t.map[e.category] < 0 || t.map[e.category] == branch(e);
+          }))
+        return add_to(t);
+    add(f, p.multiway ? static_cast<int>(V) : 2);
     GroupTest& t = list.back();
     t.nominal = true;
-    t.map = maps.emplace_back(V).data();
-    for (u32 v = 0; v < V; v++) t.map[v] = branch(v);
-    return added;
+    t.map = maps.emplace_back(V, -1).data();
+    return add_to(t);
   }
 
  private:

@@ -332,8 +332,12 @@ class Groups {
   }
   Node* child_of(const Node& node, std::size_t branch) const {
     if (!p.columns[node.feature].nominal || !p.multiway) return node.children + branch;
-    const std::int32_t b = node.branches[branch];
-    return b < 0 ? nullptr : node.children + b;
+    using Entry = CategoryBranches::Entry;
+    const Entry* e = std::lower_bound(
+        node.branches->begin(), node.branches->end(), static_cast<std::int32_t>(branch),
+        [](const Entry& entry, std::int32_t category) { return entry.category < category; });
+    const bool found = e < node.branches->end() && e->category == static_cast<std::int32_t>(branch);
+    return found ? node.children + e->branch : nullptr;
   }
   // Divides the held-out rows of a member between its children.
   void move_member(const Member& member, Group* child, std::size_t n_branches) {

@@ -287,16 +287,17 @@ template <bool kClasses> class FewRows {
       targets.sort_by_mean(c, order);
       best.left = c.sets[order[0]];
     }
-    std::int32_t* branches = start_nominal(w, node, c.f, 2);
+    CategoryBranches::Entry* entry = start_nominal(w, node, c.f, 2, c.n);
     for (u32 i = 0; i < c.n; i++)
-      branches[table.columns[c.f].global[c.codes[i]]] = !(c.sets[i] & best.left);
+      entry[i] = {static_cast<std::int32_t>(table.columns[c.f].global[c.codes[i]]),
+                  !(c.sets[i] & best.left)};
     for (int b = 0; b < 2; b++) {
       const FewSet part = b ? rows & ~best.left : best.left;
       Node& child = node.children[b];
       child.n_rows = count_bits(part);
       targets.find_statistics(part, child.stats);
     }
-    node.missing = branches[w.run.p.columns[c.f].n_values];
+    node.missing = branch_of_missing(w, node);
     if (node.missing < 0) node.missing = node.children[0].n_rows > node.children[1].n_rows ? 0 : 1;
   }
 };

@@ -170,7 +170,8 @@ inline const double* on_own_grid(Worker& w, const double* target, u32 n) {
   return product;
 }
 
-inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* masks) {
+// alone: only one task will be grown.
+inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* masks, bool alone) {
   const Problem& p = w.run.p;
   const auto F = static_cast<std::size_t>(p.n_features);
   const auto row = [ids](u32 i) { return ids[i]; };
@@ -198,7 +199,8 @@ inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* 
     table.own_grid = true;
   }
   table.times = times_of_lanes(w, n, row);
-  if (w.run.shares && !off(Acceleration::shared_subtrees)) {
+  const bool shares = w.run.shares && (!alone || w.run.shares_across_blocks);
+  if (shares && !off(Acceleration::shared_subtrees)) {
     RowSet* keys = w.scratch.take<RowSet>(n);
     for (u32 i = 0; i < n; i++) {
       keys[i] = {};

@@ -359,7 +359,7 @@ template <class After>
 void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks,
                      After after) {
   const auto mark = w.scratch.mark();
-  const LocalTable table = make_local_table(w, n, ids, masks);
+  const LocalTable table = make_local_table(w, n, ids, masks, !(bundle.lanes & (bundle.lanes - 1)));
   u8* marks = w.scratch.take<u8>(1 << 16);
   marks[0] = 0;  // entries behind the end of a list
   for (u32 i = 0; i < n; i++) marks[table.tag[i]] = 0;

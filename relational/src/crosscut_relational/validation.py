@@ -184,7 +184,7 @@ def _packed(trees: Sequence[Sequence[Node]], settings: Settings) -> Packed:
         first_child=np.concatenate([2 * np.cumsum([0, *of_tree]) for of_tree in tests]).astype(np.int64),
         children=np.concatenate(children).astype(np.int32),
         first_branch=np.zeros(len(flat) + n_trees, np.int64),
-        branches=np.empty(0, np.int32),
+        branches=np.empty((0, 2), np.int32),
         low=nan.astype(np.float32),
         high=nan.astype(np.float32),
         depth=depth,

@@ -65,10 +65,19 @@ def read_trees(arrays: dict[str, NDArray[Any]], schema: Schema, n_classes: int) 
         If they are not trees in preorder over the columns of ``schema``.
     """
     check_types(arrays, TYPES)
-    packed = Packed(**{name: arrays[name] for name in TYPES})
+    branches = arrays["branches"]
+    categories = arrays.get("categories", np.zeros_like(branches))
+    need(categories.dtype == np.int32 and categories.ndim == 1, "'categories' has a wrong type or shape")
+    need(branches.shape == categories.shape, "'branches' must have one entry per category")
+    entries = np.stack([categories, branches], axis=1)
+    packed = Packed(**{name: arrays[name] for name in TYPES} | {"branches": entries})
     _check_shapes(packed, n_classes)
     for t in range(packed.n_trees):
         _check_shape_of_tree(packed, t)
+    valid = (packed.feature >= -1) & (packed.feature < len(schema))
+    need(np.all(valid), "a test refers to an unknown column")
+    if "categories" not in arrays:
+        packed = _only_present(packed, _widths(schema))
     _check_tests(packed, schema)
     _check_numbers(packed, n_classes)
     return packed
@@ -77,7 +86,8 @@ def read_trees(arrays: dict[str, NDArray[Any]], schema: Schema, n_classes: int) 
 def _check_shapes(packed: Packed, n_classes: int) -> None:
     n_nodes, n_branches = len(packed.feature), len(packed.branches)
     for name in TYPES:
-        need(getattr(packed, name).ndim == (2 if name == "value" else 1), f"{name!r} has a wrong shape")
+        n_axes = 2 if name in {"value", "branches"} else 1
+        need(getattr(packed, name).ndim == n_axes, f"{name!r} has a wrong shape")
     for name in _PER_NODE:
         need(len(getattr(packed, name)) == n_nodes, f"{name!r} must have one entry per node")
     need(packed.value.shape == (n_nodes, max(n_classes, 1)), "'value' has a wrong shape")
@@ -125,12 +135,40 @@ def _check_shape_of_tree(packed: Packed, t: int) -> None:
     need(np.array_equal(below[counts > 0], tree.n_rows[counts > 0]), "'n_rows' does not add up")
 
 
+def _only_present(packed: Packed, widths: NDArray[np.int64]) -> Packed:
+    """Return trees with entries for the categories that occur at a node.
+
+    Earlier versions stored an entry for every category, without its number, and -1 for absent ones.
+    """
+    n_branches = _counts(packed, packed.first_branch)
+    valid = (n_branches == 0) | (n_branches == widths[packed.feature])
+    need(np.all(valid), "a nominal test has wrong categories")
+    tree = np.repeat(np.arange(packed.n_trees), np.diff(packed.node_start) + 1)
+    first = packed.branch_start[tree] + packed.first_branch  # of each node; the end of each tree twice
+    number = np.arange(len(packed.branches)) - np.repeat(first[:-1], np.diff(first))
+    present = packed.branches[:, 1] >= 0
+    kept = np.concatenate([[0], np.cumsum(present)])
+    return replace(
+        packed,
+        branch_start=kept[packed.branch_start],
+        first_branch=kept[first] - kept[packed.branch_start[tree]],
+        branches=np.stack([number, packed.branches[:, 1]], axis=1)[present].astype(np.int32),
+    )
+
+
+def _counts(packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of entries of each node."""
+    return np.delete(np.diff(offsets), packed.node_start[1:-1] + np.arange(packed.n_trees - 1))
+
+
+def _widths(schema: Schema) -> NDArray[np.int64]:
+    """Return the number of different categories of each column, including missing."""
+    return np.array([len(categories) + 1 for categories in schema.categories])
+
+
 def _check_tests(packed: Packed, schema: Schema) -> None:
-    last = packed.node_start[1:-1] + np.arange(packed.n_trees - 1)
-    n_children = np.delete(np.diff(packed.first_child), last)
-    n_branches = np.delete(np.diff(packed.first_branch), last)
+    n_children, n_branches = _counts(packed, packed.first_child), _counts(packed, packed.first_branch)
     feature = packed.feature
-    need(np.all((feature >= -1) & (feature < len(schema))), "a test refers to an unknown column")
     inner = feature >= 0
     kinds = np.array([kind == "nominal" for kind in schema.kinds])
     nominal = inner & kinds[feature]
@@ -139,16 +177,17 @@ def _check_tests(packed: Packed, schema: Schema) -> None:
     need(not np.any(np.isnan(packed.threshold[numeric])), "a threshold is not a number")
     need(not np.any(np.isneginf(packed.threshold[numeric])), "a threshold is infinite")
     need(np.all(np.isnan(packed.threshold[~numeric])), "a node without a numeric test has a threshold")
-    widths = np.array([len(categories) + 1 for categories in schema.categories])
     need(np.all(n_branches[~nominal] == 0), "a node without a nominal test has categories")
-    need(np.array_equal(n_branches[nominal], widths[feature[nominal]]), "a nominal test has wrong categories")
+    owner = np.repeat(np.arange(len(feature)), n_branches)
+    category, taken = packed.branches.T
+    known = (category >= 0) & (category < _widths(schema)[feature[owner]])
+    ascends = (np.diff(category) > 0) | (np.diff(owner) > 0)
+    need(np.all(known) and np.all(ascends), "a nominal test has wrong categories")
     need(np.all(packed.missing[~inner] == -1), "a leaf has a branch for missing values")
     known = (packed.missing[inner] >= 0) & (packed.missing[inner] < n_children[inner])
     need(np.all(known), "missing values have no branch")
-    owner = np.repeat(np.arange(len(feature)), n_branches)
-    taken = packed.branches
-    need(np.all((taken >= -1) & (taken < n_children[owner])), "a category has no branch")
-    present = np.unique(np.stack([owner[taken >= 0], taken[taken >= 0]]), axis=1)
+    need(np.all((taken >= 0) & (taken < n_children[owner])), "a category has no branch")
+    present = np.unique(np.stack([owner, taken]), axis=1)
     need(present.shape[1] == int(n_children[nominal].sum()), "a branch has no category")
 
 
@@ -169,6 +208,7 @@ def written(model: Fitted | Fit, fit: Fit) -> tuple[dict[str, Any], dict[str, ND
     work = fit.forest.work or {}
     header["work"] = {name: np.asarray(counts).tolist() for name, counts in work.items()}
     arrays = {name: getattr(fit.forest.packed, name) for name in TYPES}
+    arrays["categories"], arrays["branches"] = map(np.ascontiguousarray, arrays["branches"].T)
     for name in SHARED:
         if getattr(fit.forest.packed, name) is not None:
             arrays[name] = getattr(fit.forest.packed, name)
@@ -222,12 +262,12 @@ def read(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TreeClassif
         validation=_validation(arrays, forest, classes, model),
         alpha=float(header["ccp_alpha"]),
         chosen_by=read_pruning_table(arrays, objective_of(model), classifies=classifies),
-        n_missing=_counts(header["columns"].get("missing"), len(schema)),
+        n_missing=_missing_values(header["columns"].get("missing"), len(schema)),
     )
     return model
 
 
-def _counts(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
+def _missing_values(missing: Any, n_columns: int) -> NDArray[np.int64] | None:
     if missing is None:
         return None
     whole = all(type(n) is int and 0 <= n < 2**62 for n in missing)

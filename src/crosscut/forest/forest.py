@@ -46,7 +46,7 @@ class Packed:
     first_child: NDArray[np.int64]
     children: NDArray[np.int32]
     first_branch: NDArray[np.int64]
-    branches: NDArray[np.int32]
+    branches: NDArray[np.int32]  # (n_entries, 2)
     low: NDArray[np.float32]
     high: NDArray[np.float32]
     depth: NDArray[np.int32]

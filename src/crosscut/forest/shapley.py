@@ -53,8 +53,9 @@ def _branch(tree: Tree, node: int, x: NDArray[np.float32]) -> NDArray[np.int64]:
     branches = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
     if not len(branches):
         return np.asarray(np.where(np.isnan(x), tree.missing[node], x > tree.threshold[node]))
-    code = np.where((x >= 0) & (x < len(branches)), x, len(branches) - 1).astype(np.int64)
-    return np.asarray(np.where(branches[code] < 0, tree.missing[node], branches[code]))
+    category, branch = branches.T
+    at = np.minimum(np.searchsorted(category, x), len(category) - 1)  # NaN: behind all categories
+    return np.asarray(np.where(category[at] == x, branch[at], tree.missing[node]))
 
 
 def _of_leaf(path: dict[int, tuple[float, NDArray[np.bool_]]]) -> dict[int, NDArray[np.float64]]:

@@ -177,12 +177,14 @@ def _same_categories(
     order = np.lexsort((nodes, packed.feature[nodes], place[nodes]))
     begins = _runs(place[nodes][order], packed.feature[nodes][order])
     number, n_tests = np.empty(len(nodes), np.int64), 0
+    width = int(packed.branches[:, 0].max()) + 1
     for members in np.split(order, np.flatnonzero(begins)[1:]):
         groups: list[NDArray[Any]] = []
         for i in members:
-            taken = _branches_of(packed, int(nodes[i]))
-            if multiway:  # one branch per category: compare only which categories occur
-                taken = np.where(taken >= 0, np.arange(len(taken)), -1)
+            category, branch = _branches_of(packed, int(nodes[i])).T
+            taken = np.full(width, -1)
+            # multiway: one branch per category, so only which categories occur matters
+            taken[category] = category if multiway else branch
             same = (g for g, agreed in enumerate(groups) if _agree(taken, agreed))
             if (g := next(same, len(groups))) == len(groups):
                 groups.append(taken)
@@ -198,7 +200,7 @@ def _agree(a: NDArray[Any], b: NDArray[Any]) -> bool:
 
 
 def _branches_of(packed: Packed, node: int) -> NDArray[np.int32]:
-    """Return the branch of each category at a node with a nominal test."""
+    """Return the categories that occur at a node with a nominal test, and the branch of each."""
     tree = int(packed.tree_of[node])
     begin, end = packed.branch_start[tree] + packed.first_branch[node + tree : node + tree + 2]
     return packed.branches[begin:end]
@@ -219,7 +221,6 @@ def _branches(packed: Packed) -> tuple[NDArray[np.int64], bool]:
     multiway = bool(np.any(nominal & (n_branches > 2)))
     if multiway:
         for node in np.flatnonzero(nominal):
-            branch_of = _branches_of(packed, int(node))
-            below = children[first[node] : first[node] + n_branches[node]]
-            branch[below] = [int(np.flatnonzero(branch_of == j)[0]) for j in range(len(below))]
+            category, taken = _branches_of(packed, int(node)).T
+            branch[children[first[node] + taken]] = category
     return branch, multiway

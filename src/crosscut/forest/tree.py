@@ -17,9 +17,9 @@ class Tree:
 
     Branch ``j`` of node ``i`` leads to node ``children[first_child[i] + j]``; a leaf has no branches and
     ``feature[i] == -1``. A numeric test sends ``value <= threshold[i]`` to branch 0 and the rest to branch 1.
-    A nominal test has one entry per category of its column in ``branches[first_branch[i]:]``: its branch, or
-    -1 if the category does not occur in the node's training rows. The last entry is for missing values.
-    Missing values and unseen categories take branch ``missing[i]``.
+    A nominal test has an entry ``(category, branch)`` for each category that occurs in the node's training
+    rows, in the order of their codes: ``branches[first_branch[i]:first_branch[i + 1]]``. Missing values have
+    the code after the last category. Missing and other categories take branch ``missing[i]``.
     """
 
     feature: NDArray[np.int32]
@@ -28,7 +28,7 @@ class Tree:
     first_child: NDArray[np.int64]  # n_nodes + 1 offsets into children
     children: NDArray[np.int32]
     first_branch: NDArray[np.int64]  # n_nodes + 1 offsets into branches (empty for numeric tests and leaves)
-    branches: NDArray[np.int32]
+    branches: NDArray[np.int32]  # (n_entries, 2)
     low: NDArray[np.float32]  # the training values next to a numeric cut, else NaN
     high: NDArray[np.float32]
     depth: NDArray[np.int32]
@@ -59,6 +59,13 @@ class Tree:
         """Return the children of a node in the order of its branches."""
         children: list[int] = self.children[self.first_child[node] : self.first_child[node + 1]].tolist()
         return children
+
+    def branch_by_category(self, node: int, n_categories: int) -> NDArray[np.int32]:
+        """Return the branch of each category at a nominal test, then of missing values; -1 without entry."""
+        branch = np.full(n_categories + 1, -1, np.int32)
+        category, taken = self._of("branches", node).T
+        branch[category] = taken
+        return branch
 
     def equals(self, other: Tree) -> bool:
         """Whether both trees are the same, bit for bit."""

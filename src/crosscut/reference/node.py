@@ -71,7 +71,7 @@ def flatten(root: Node, examples: Examples) -> Tree:
     tests = [node.test for node in nodes]
     children = [[number[id(child)] for child in node.children] for node in nodes]
     branches = [
-        [test.branches.index(o) if o >= 0 else -1 for o in test.outcomes]
+        [(code, test.branches.index(o)) for code, o in enumerate(test.outcomes) if o >= 0]
         if test and examples.is_nominal(test.column)
         else []
         for test in tests
@@ -84,7 +84,7 @@ def flatten(root: Node, examples: Examples) -> Tree:
         first_child=np.cumsum([0, *map(len, children)], dtype=np.int64),
         children=np.array([child for of_node in children for child in of_node], np.int32),
         first_branch=np.cumsum([0, *map(len, branches)], dtype=np.int64),
-        branches=np.array([branch for of_node in branches for branch in of_node], np.int32),
+        branches=np.array([entry for of_node in branches for entry in of_node], np.int32).reshape(-1, 2),
         low=np.array([test.low if test else nan for test in tests], np.float32),
         high=np.array([test.high if test else nan for test in tests], np.float32),
         depth=np.array([depth for _, depth in numbered], np.int32),

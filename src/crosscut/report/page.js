@@ -408,14 +408,11 @@
     return row;
   }
   function branch(tree, node, value) {
-    if (Number.isNaN(value)) {
-      const begin = tree.at[node], end = tree.at[node + 1];
-      const taken = end > begin ? tree.branches[end - 1] : -1; // the last entry is for missing values
-      return taken >= 0 ? taken : tree.missing[node];
-    }
+    if (Number.isNaN(value)) return tree.missing[node];
     if (tree.cut[node] === null) {
-      const taken = tree.branches[tree.at[node] + value];
-      return taken >= 0 ? taken : tree.missing[node];
+      for (let entry = tree.at[node]; entry < tree.at[node + 1]; entry++)
+        if (tree.categories[entry] === value) return tree.branches[entry];
+      return tree.missing[node];
     }
     return tree.cut[node] === "inf" || value <= tree.cut[node] ? 0 : 1;
   }

@@ -95,7 +95,7 @@ def trial(fit: Fit, x: NDArray[np.float32] | None) -> dict[str, Any] | None:
     """
     trees, tree, schema = fit.forest.trees, fit.final, fit.schema
     used = np.unique(np.concatenate([each.feature[each.feature >= 0] for each in trees])).tolist()
-    numbers = sum(len(each) * (4 + fit.n_classes) + len(each.branches) for each in trees)
+    numbers = sum(len(each) * (4 + fit.n_classes) + each.branches.size for each in trees)
     if numbers > MAX_NUMBERS or not 0 < len(used) <= MAX_COLUMNS:
         return None
     return {
@@ -142,7 +142,8 @@ def _tree(fit: Fit, t: int) -> dict[str, Any]:
         "first": tree.first_child.tolist(),
         "children": tree.children.tolist(),
         "at": tree.first_branch.tolist(),
-        "branches": tree.branches.tolist(),
+        "categories": tree.branches[:, 0].tolist(),
+        "branches": tree.branches[:, 1].tolist(),
         "value": value.tolist(),
         "decision": decisions(tree.value, tree.loss).tolist(),
         # what prediction sets use

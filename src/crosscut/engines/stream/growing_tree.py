@@ -37,7 +37,8 @@ class GrowingTree:
     threshold: list[float] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
     children: list[list[int]] = field(default_factory=list)
-    branches: list[NDArray[np.int32]] = field(default_factory=list)  # empty except for nominal tests
+    # nominal tests: the branch of each code, -1 if it is not present; otherwise empty
+    branches: list[NDArray[np.int32]] = field(default_factory=list)
     subtrees: dict[int, Tree] = field(default_factory=dict)  # grown in memory, replacing a node
     weight: float = 0.0  # of all rows, by which impurity decreases are divided
 
@@ -107,14 +108,15 @@ class GrowingTree:
             weight += v
         impurity = impurity_of(stats.tolist(), weight, criterion) if n_classes else 0.0
         nan = np.array([np.nan], np.float32)
+        category = np.flatnonzero(self.branches[node] >= 0)
         return Tree(
             feature=np.array([self.feature[node]], np.int32),
             threshold=np.array([self.threshold[node]]),
             missing=np.array([self.missing[node]], np.int32),
             first_child=np.array([0, len(self.children[node])], np.int64),
             children=np.empty(0, np.int32),  # numbered by `flatten`
-            first_branch=np.array([0, len(self.branches[node])], np.int64),
-            branches=self.branches[node],
+            first_branch=np.array([0, len(category)], np.int64),
+            branches=np.stack([category, self.branches[node][category]], axis=1).astype(np.int32),
             low=nan,
             high=nan,
             depth=np.zeros(1, np.int32),

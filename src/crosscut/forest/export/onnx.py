@@ -79,11 +79,10 @@ def _input(schema: Schema, column: int) -> Any:
 def _lookup(tree: Tree, node: int, schema: Schema) -> Any:
     """Return a lookup of the branch of each category; missing and unseen ones take the default."""
     column = int(tree.feature[node])
-    taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1] - 1].tolist()
+    categories = schema.categories[column]
+    taken = tree.branch_by_category(node, len(categories))[:-1].tolist()
     branches = {
-        category: float(branch)
-        for category, branch in zip(schema.categories[column], taken, strict=True)
-        if branch >= 0
+        category: float(branch) for category, branch in zip(categories, taken, strict=True) if branch >= 0
     }
     return _label_encoder(schema, column, f"{_PREFIX}node {node}", branches, float(tree.missing[node]))
 

@@ -115,7 +115,7 @@ def tree_from_sklearn(model: BaseEstimator) -> Tree:
         .ravel()
         .astype(np.int32),
         first_branch=np.zeros(n + 1, np.int64),
-        branches=np.empty(0, np.int32),
+        branches=np.empty((0, 2), np.int32),
         low=nan,
         high=nan,
         depth=depth,

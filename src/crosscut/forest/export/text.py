@@ -161,9 +161,11 @@ def condition_of(tree: Tree, node: int, branch: int, schema: Schema) -> Conditio
             threshold = shown_threshold(threshold)
         low, high = (-np.inf, threshold) if branch == 0 else (threshold, np.inf)
         return Condition(name, low, high, kind=kind)
-    taken = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
-    categories = tuple(schema.categories[column][code] for code in np.flatnonzero(taken[:-1] == branch))
-    return Condition(name, categories=categories, missing=bool(taken[-1] == branch))
+    known = schema.categories[column]
+    entries = tree.branches[tree.first_branch[node] : tree.first_branch[node + 1]]
+    codes = entries[entries[:, 1] == branch, 0].tolist()
+    categories = tuple(known[code] for code in codes if code < len(known))
+    return Condition(name, categories=categories, missing=len(known) in codes)
 
 
 def cut_kind(tree: Tree, node: int, schema: Schema) -> Literal["numeric", "date", "moment"]:
