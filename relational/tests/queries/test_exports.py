@@ -41,6 +41,18 @@ def test_sql_joins_each_path_of_links_once(seed):
     assert model.to_sql("postgresql").count("GROUP BY") == len(paths)
 
 
+def test_tables_may_have_the_names_of_joined_rows():
+    tables = {
+        "extended": {"id": list(range(8)), "y": ["a", "b"] * 4},
+        "linked_1": {"extended_id": [0, 0, 2, 2, 4, 4, 6, 6, 1]},
+    }
+    database = Database.from_tables(tables, target="extended.y")
+    model = RelationalTreeClassifier(cv=None).fit(database)
+    assert in_sqlite(tables, model.to_sql("sqlite")) == dict(
+        zip(database.examples, model.predict(database).tolist(), strict=True)
+    )
+
+
 def test_numbers_in_sql():
     tables, _ = shop(1)
     tables["customer"]["leaves"] = np.random.default_rng(0).normal(size=120).tolist()

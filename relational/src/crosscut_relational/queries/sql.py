@@ -107,7 +107,8 @@ class _Writer:
         self.summaries: dict[Attribute, str] = {}  # names of columns
         names = {name for name, _ in signature.columns}
         self.extended = _unused("extended", names)  # the rows of the examples with their summaries
-        self.linked = _unused("linked", names)  # what the names of joined rows begin with
+        stems = {name.rstrip("0123456789").removesuffix("_") for name in names}
+        self.linked = _unused("linked", stems)  # joined rows have this name and a number
 
     def query(self, prediction: str) -> str:
         """Return the query for the key and the prediction of every example."""
