@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from crosscut.tasks.folds import folds_of as table_folds
@@ -14,6 +15,8 @@ def test_folds_are_spread_evenly_over_classes():
     for code in range(2):
         sizes = np.bincount(folds[database.target == code], minlength=10)
         assert sizes.max() - sizes.min() <= 1
+    for cv in (folds.tolist(), pd.Series(folds)):
+        assert folds_of(tasks_of(cv, database)).tolist() == folds.tolist()
     marked = database.with_folds(np.arange(103) % 4 * 10 - 10)
     marked.folds[marked.folds < 0] = -1
     assert folds_of(tasks_of("marks", marked)).tolist() == [i % 4 - 1 for i in range(103)]

@@ -185,15 +185,10 @@ class RelationalTreeEstimator(CrossValidated, BaseEstimator, ABC):  # type: igno
         ...     target="shop.big",
         ... )
         >>> print(RelationalTreeClassifier(cv=None).fit(database).to_sql())
-        WITH linked_1 AS MATERIALIZED (
-          SELECT t."id" AS key,
-          COUNT(*) AS summary_1
-          FROM "shop" AS t, "sale" AS s1 WHERE t."id" = s1."shop_id" GROUP BY t."id"),
-        extended AS MATERIALIZED (
+        WITH extended AS MATERIALIZED (
           SELECT t.*,
-          COALESCE(linked_1.summary_1, 0) AS summary_1
-          FROM "shop" AS t
-          LEFT JOIN linked_1 ON linked_1.key = t."id")
+          COALESCE((SELECT COUNT(*) FROM "sale" AS s1 WHERE t."id" = s1."shop_id"), 0) AS summary_1
+          FROM "shop" AS t)
         SELECT t."id" AS key,
           CASE WHEN t.summary_1 <= 1.5e0
             THEN 'no'

@@ -212,7 +212,7 @@ def tasks_of(
         if database.folds is None:
             raise ValueError("cv is 'marks', but the database has no fold marks; see Database.with_folds")
         cv = database.folds
-    elif isinstance(cv, (list, tuple)) and all(isinstance(each, (int, np.integer)) for each in cv):
+    elif hasattr(cv, "__array__") or (isinstance(cv, (list, tuple)) and {*map(type, cv)} == {int}):
         cv = np.asarray(cv)
     assert database.target is not None
     classes = np.array(database.classes, dtype=object) if database.classes else None

@@ -53,6 +53,7 @@ def test_tables_views_and_keys_of_a_server(name, server):  # noqa: F811, the fix
 def test_random_trees_and_rules_as_sql_of_a_server(first, server):  # noqa: F811
     with dbapi.connect(server.uri) as connection, connection.cursor() as cursor:
         cursor.execute("SET jit = off")  # compiling takes longer than small queries
+        connection.commit()
 
         def check(seed):
             numbers = seed % 3 == 2

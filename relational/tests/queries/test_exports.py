@@ -38,7 +38,19 @@ def test_sql_joins_each_path_of_links_once(seed):
     summaries = [each for each in attributes if each.function not in {"value", "latest"}]
     paths = {(each.steps, each.as_of, each.days) for each in summaries}
     assert 0 < len(paths) < len(summaries)
-    assert model.to_sql().count("GROUP BY") == len(paths)
+    assert model.to_sql("postgresql").count("GROUP BY") == len(paths)
+
+
+def test_tables_may_have_the_names_of_joined_rows():
+    tables = {
+        "extended": {"id": list(range(8)), "y": ["a", "b"] * 4},
+        "linked_1": {"extended_id": [0, 0, 2, 2, 4, 4, 6, 6, 1]},
+    }
+    database = Database.from_tables(tables, target="extended.y")
+    model = RelationalTreeClassifier(cv=None).fit(database)
+    assert in_sqlite(tables, model.to_sql("sqlite")) == dict(
+        zip(database.examples, model.predict(database).tolist(), strict=True)
+    )
 
 
 def test_numbers_in_sql():

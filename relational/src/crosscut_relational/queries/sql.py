@@ -1,7 +1,8 @@
 """Write a tree or rules over tables as one SQL query: ``CASE`` with ``EXISTS`` and subqueries.
 
 Common table expressions join the examples with the rows of each path of links, once, and add the summaries
-that the tests use to the rows of the examples. Databases join by hashing, so that no index is needed.
+that the tests use to the rows of the examples. Databases join by hashing, so that no index is needed. In
+DuckDB, summaries are subqueries, which it turns into joins.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ class _Writer:
         self.summaries: dict[Attribute, str] = {}  # names of columns
         names = {name for name, _ in signature.columns}
         self.extended = _unused("extended", names)  # the rows of the examples with their summaries
-        self.linked = _unused("linked", names)  # what the names of joined rows begin with
+        stems = {name.rstrip("0123456789").removesuffix("_") for name in names}
+        self.linked = _unused("linked", stems)  # joined rows have this name and a number
 
     def query(self, prediction: str) -> str:
         """Return the query for the key and the prediction of every example."""
@@ -127,12 +129,12 @@ class _Writer:
         paths: dict[str, list[str]] = {}  # columns by the joined rows that they are computed from
         columns = []
         for attribute, name in self.summaries.items():
-            expression, rows = self.summary(attribute)
-            if attribute.function == "latest":
-                columns.append(f"({expression} {rows}) AS {name}")
-                continue
-            paths.setdefault(rows, []).append(f"{expression} AS {name}")
-            value = f"{self.linked}_{[*paths].index(rows) + 1}.{name}"
+            expression, rows, is_joined = self.summary(attribute)
+            if is_joined:
+                paths.setdefault(rows, []).append(f"{expression} AS {name}")
+                value = f"{self.linked}_{[*paths].index(rows) + 1}.{name}"
+            else:
+                value = f"(SELECT {expression} {rows})"
             is_zero = attribute.function in {"count", "sum", "distinct"}  # without rows
             columns.append(f"{f'COALESCE({value}, 0)' if is_zero else value} AS {name}")
         lines, joins = [], ""
@@ -300,10 +302,11 @@ class _Writer:
             self.summaries[attribute] = _unused(f"summary_{len(self.summaries) + 1}", taken)
         return f"t.{self.summaries[attribute]}"
 
-    def summary(self, attribute: Attribute) -> tuple[str, str]:
-        """Return an attribute that other rows determine as an expression, and these rows.
+    def summary(self, attribute: Attribute) -> tuple[str, str, bool]:
+        """Return an attribute as an expression of other rows, these rows, and whether they are joined with t.
 
-        The latest value is a query of the row t.
+        The latest value is a query of a row t. So is everything in DuckDB: it joins queries by hashing by
+        itself, and DuckDB 2.0 mixes up the rows of joins that begin alike.
         """
         steps = attribute.steps
         columns = self.signature.columns[steps[-1].predicate]
@@ -323,16 +326,10 @@ class _Writer:
         if attribute.condition is not None:
             column, constant = attribute.condition
             chosen = self.compare(self.column(last, columns[column]), "=", constant, columns[column].kind)
-        if attribute.function == "latest":
-            conditions += [f"{date} IS NOT NULL", f"{value} IS NOT NULL"]
-            rows = f"FROM {', '.join(tables)} WHERE {' AND '.join(conditions)}"
-            return f"SELECT {value}", f"{rows} ORDER BY {date} DESC, {value} DESC LIMIT 1"
-        tables.insert(0, f"{quoted(self.target[0])} AS t")
-        rows = f"FROM {', '.join(tables)} WHERE {' AND '.join(conditions)}"
-        if attribute.function == "value":
-            return value, rows
         expression = {
-            "count": f"COUNT(*) FILTER (WHERE {chosen})" if chosen else "COUNT(*)",
+            "value": value,
+            "latest": value,
+            "count": f"COUNT(CASE WHEN {chosen} THEN 1 END)" if chosen else "COUNT(*)",
             "sum": f"SUM({value})",
             "mean": f"AVG({value})",
             "min": f"MIN({value})",
@@ -340,7 +337,16 @@ class _Writer:
             "distinct": f"COUNT(DISTINCT {value})",
             "share": f"AVG(CASE WHEN {chosen} THEN 1e0 ELSE 0e0 END)",
         }[attribute.function]
-        return expression, f"{rows} GROUP BY {self.column('t', _key(self.signature.columns[self.target]))}"
+        after = ""
+        is_joined = self.dialect != "duckdb" and attribute.function != "latest"
+        if attribute.function == "latest":
+            conditions += [f"{date} IS NOT NULL", f"{value} IS NOT NULL"]
+            after = f" ORDER BY {date} DESC, {value} DESC LIMIT 1"
+        elif is_joined:
+            tables.insert(0, f"{quoted(self.target[0])} AS t")
+            if attribute.function != "value":
+                after = f" GROUP BY {self.column('t', _key(self.signature.columns[self.target]))}"
+        return expression, f"FROM {', '.join(tables)} WHERE {' AND '.join(conditions)}{after}", is_joined
 
     def joined(self, steps: tuple[Step, ...], number: int) -> str:
         before, step = steps[number - 1], steps[number]
