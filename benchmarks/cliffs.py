@@ -100,13 +100,19 @@ AXES: dict[str, tuple[str, Cell, list]] = {
     ),
     "classes, Gini, full depth": ("classes", Cell(rows=10_000), [10, 300]),
     "categories, two classes": ("categories", Cell(parameters=DEPTH), [10, 2_000]),
-    "categories, three classes": ("categories", Cell(classes=3, parameters=DEPTH), [10, 2_000]),
-    "categories, regression, full depth": ("categories", Cell(classes=0), [10, 500]),
-    "categories, multiway": ("categories", Cell(splits="multiway"), [10, 2_000]),
-    "range of targets in decades": ("decades", Cell(rows=2_000, columns=20, classes=0), [1, 9, 18]),
+    "categories, three classes": ("categories", Cell(rows=20_000, classes=3, parameters=DEPTH), [10, 5_000]),
+    "categories, regression, full depth": ("categories", Cell(rows=20_000, classes=0), [10, 5_000]),
+    "categories, multiway": ("categories", Cell(rows=20_000, splits="multiway"), [10, 5_000]),
+    "categories, weights, three classes": (
+        "categories",
+        Cell(rows=12_000, columns=6, classes=3, parameters={"class_weight": "balanced"}, folds=20),
+        [5, 50],
+    ),
+    "range of targets in decades": ("decades", Cell(rows=2_000, columns=20, classes=0), [1, 18, 71]),
     "zeros, regression, full depth": ("zeros", Cell(classes=0), [0.01, 0.95]),
     "depth": ("max_depth", Cell(columns=20), [4, 20]),
     "bagged trees": ("bags", Cell(rows=5_000), [5, 50]),
+    "bagged trees, five classes": ("bags", Cell(rows=20_000, classes=5), [5, 50]),
 }
 
 
