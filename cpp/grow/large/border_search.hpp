@@ -12,15 +12,15 @@ template <class P> struct BorderSearch : Search<P> {
   using typename Base::V;
   Worker& w;
   const LargeRows& rows;
-  const SortedRows& sorted;
+  const CountedRows& counted;
   V* cell;
 
-  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const CountedRows& c,
                Best& so_far)
       : Base(worker, b, so_far),
         w(worker),
         rows(r),
-        sorted(s),
+        counted(c),
         cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
     this->bundle_rows = &rows;
     this->same_split = &split_alike<LargeRows>;
@@ -55,13 +55,15 @@ template <class P> struct BorderSearch : Search<P> {
   }
   void fill(int f, const Statistics& h) {
     if (const u8* codes = rows.codes->column[f]) fill_with(h, codes);
-    else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.codes});
+    else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.rows});
   }
   template <class Numbers> void fill_with(const Statistics& h, Numbers codes) {
     const u32 total = h.bins + 1;
-    if (w.run.counted) return fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
+    if (w.run.counted)
+      return fill_counts<W>(w.scratch, counted, codes, static_cast<u32>(w.run.K()), total,
+                            h.counts);
     const auto mark = w.scratch.mark();
-    fill_values<W>(w.run, sorted, codes, total, h.values, h.squares,
+    fill_values<W>(w.run, counted, codes, total, h.values, h.squares,
                    w.scratch.take<double>(2 * total));
     w.scratch.release(mark);
   }

@@ -8,8 +8,6 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
-
 template <class P> struct IntervalSearch : BorderSearch<P> {
   using Base = BorderSearch<P>;
   using Base::bundle, Base::p, Base::W;
@@ -19,9 +17,9 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   const ScanRows& all_rows;  // by position in the bundle; empty if no column has intervals to open
   P fine;
 
-  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const CountedRows& c,
                  const ScanRows& a, Best& so_far)
-      : Base(worker, b, r, s, so_far),
+      : Base(worker, b, r, c, so_far),
         w(worker),
         rows(r),
         all_rows(a),
