@@ -98,6 +98,10 @@ template <class Real, int W> struct BinaryGiniOf {
     rows += counts[2 * bin] + counts[2 * bin + 1];
     ones_left += counts[2 * bin + 1];
   }
+  static CC_INLINE void add_row(const ScanRows& from, u32 row, u32& rows, u32& ones_left) {
+    rows++;
+    ones_left += from.info[row] >> 16;
+  }
   // The promising ones of kCuts cuts with at least `least` and at most `most` rows on the left.
   CC_INLINE u32 promising(const Vec<u32, kCuts>& rows, const Vec<u32, kCuts>& ones_left, T least,
                           T most) const {

@@ -42,6 +42,10 @@ template <int W> struct Moments {
     sum += values[3 * bin];
     rows += values[3 * bin + 1];
   }
+  static CC_INLINE void add_row(const ScanRows& from, u32 row, double& sum, double& rows) {
+    sum += from.product[row];
+    rows += 1;
+  }
   // The promising ones of kCuts cuts with at least `least` and at most `most` rows on the left.
   CC_INLINE u32 promising(const Vec<double, kCuts>& sum, const Vec<double, kCuts>& rows,
                           double least, double most) const {
