@@ -170,3 +170,25 @@ def test_guards_notice(acceleration):
     for name, forest in expected.items():
         for a, b in zip(forest.trees, trees[name], strict=True):
             assert a.difference(b) is None, name
+
+
+def test_statistics_over_the_budget_are_counted_again():
+    """Copies of a column change no tree, but their statistics take too much memory to wait for children."""
+    rng = np.random.default_rng(3)
+    column = rng.normal(size=2_000)
+    target = Target(((column + rng.normal(size=2_000)) * 25).astype(np.int32) % 100, 100)
+    tasks = Tasks.from_cv(10, n_rows=2_000, limits=Limits(max_depth=4))
+    one, many = (
+        grow(
+            Table.from_data(np.column_stack([column] * copies), max_bins=255),
+            target,
+            tasks,
+            Growth(),
+            n_jobs=1,
+            local_rows=1,
+        )
+        for copies in (1, 100)
+    )
+    assert 0 < many.work["derived_rows"].sum() < one.work["derived_rows"].sum()
+    for a, b in zip(one.trees, many.trees, strict=True):
+        assert a.difference(b) is None
