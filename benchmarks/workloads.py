@@ -132,6 +132,7 @@ WORKLOADS = {
     "noisy-11k": Workload(lambda: generated.imbalanced(11_000, 6, share=0.02)),
     "mixed-32k": Workload(lambda: generated.census_like(32_000)),
     "higgs-1m": Workload(lambda: generated.higgs_like(1_000_000), DEPTH_8, max_bins=255),
+    "higgs-10m": Workload(lambda: generated.higgs_like(10_000_000), DEPTH_8, max_bins=255),
     "higgs-100k": Workload(lambda: generated.higgs_like(100_000), DEPTH_8, max_bins=255),
     "iris": Workload(lambda: of_sklearn("iris")),
     "digits": Workload(lambda: of_sklearn("digits")),

@@ -11,7 +11,6 @@ enum class Acceleration {
   fold_rows,        // rows that train all tasks except one are counted once
   overlap_bundles,  // child sets of different tests are refined together where their rows overlap
   held_statistics,  // of two siblings one is counted; neighbours of a cut are found by interval
-  own_codes,        // a bundle with few of the table's rows gets codes of its own
   local_tables,     // small bundles are finished task by task in a sorted copy
   lanes_of_cuts,    // consecutive cuts of a sorted list are evaluated together
   row_bits,         // columns with few values: rows are bits instead of lists (classes)
@@ -25,10 +24,10 @@ enum class Acceleration {
   xlog_table,       // v·log2(v) of counts is looked up
 };
 constexpr const char* kAccelerations[] = {
-    "interval_bounds", "fast_comparison", "fold_rows",     "overlap_bundles", "held_statistics",
-    "own_codes",       "local_tables",    "lanes_of_cuts", "row_bits",        "value_sums",
-    "few_rows",        "many_folds",      "row_copies",    "own_grids",       "shared_subtrees",
-    "subset_lanes",    "xlog_table",
+    "interval_bounds", "fast_comparison", "fold_rows",     "overlap_bundles",
+    "held_statistics", "local_tables",    "lanes_of_cuts", "row_bits",
+    "value_sums",      "few_rows",        "many_folds",    "row_copies",
+    "own_grids",       "shared_subtrees", "subset_lanes",  "xlog_table",
 };
 constexpr int kAccelerationCount = sizeof kAccelerations / sizeof kAccelerations[0];
 

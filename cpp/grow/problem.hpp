@@ -25,6 +25,9 @@ struct Column {
   const double* edges;                // binned mode: threshold after each bin; null otherwise
 };
 
+// Does any coarse interval have several values?
+inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
+
 struct TaskLimits {
   std::int64_t max_depth, min_split, min_leaf;
   double min_decrease;
@@ -94,7 +97,6 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(intervals)     /* opened, to search the cuts inside */                                     \
   X(fold_rows)     /* rows of large bundles that are counted once for all their tasks */       \
   X(derived_rows)  /* rows of large bundles that are not counted, thanks to a sibling */       \
-  X(own_codes)     /* rows whose codes were copied */                                          \
   X(lists)         /* sorted lists split */                                                    \
   X(moved)         /* their entries */                                                         \
   X(coded_columns) /* searched by bits of rows or sums of values, without a list */            \

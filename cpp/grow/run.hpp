@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/waiting.hpp"
+#include "blocks.hpp"
 #include "grow/small/memo.hpp"
 #include "node.hpp"
 
@@ -44,11 +45,13 @@ struct Run {
   bool shares_across_blocks;  // ... also between blocks
   bool few_valued;            // most columns are numeric with few values
   bool own_grids;             // local tables put the targets on grids of their own
+  bool by_value;              // no column has intervals of several values
   bool all_bits;  // no local table needs lists: all columns have few values (row_bits.hpp)
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
   std::atomic<u64> rows_done{0};
   double rows_per_copy = 1;                // converts these to rows without copies
+  Blocks blocks;                           // keeps at most the size of the table's codes
   std::atomic<std::size_t> held_bytes{0};  // of statistics (large/held_statistics.hpp)
 
   explicit Run(const Problem& problem)
@@ -59,7 +62,8 @@ struct Run {
         on_grid(problem.on_grid()),
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
-        shares_across_blocks(problem.n_tasks > kBlockTasks && !problem.copies) {
+        shares_across_blocks(problem.n_tasks > kBlockTasks && !problem.copies),
+        blocks(problem.n_rows * static_cast<std::size_t>(problem.n_features)) {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
     int few = 0;
     u64 values = 0, most = 0;
@@ -73,6 +77,7 @@ struct Run {
                 !off(Acceleration::own_grids) &&
                 std::none_of(problem.columns, problem.columns + problem.n_features,
                              [](const Column& c) { return c.nominal; });
+    by_value = std::none_of(problem.columns, problem.columns + problem.n_features, has_intervals);
     few_valued = 2 * few > problem.n_features;
     // Measured: per row and column, lanes whose tasks differ take as long as a single task takes
     // for some 32 bits.

@@ -88,6 +88,39 @@ template <class Real, int W> struct BinaryGiniOf {
     cell[1] = from_counts<T, W>(counts[1]);
     cell[0] = from_counts<T, W>(counts[0] + counts[1]);
   }
+  // A single task: cuts given by their numbers of rows on the left and those of class 1 among them.
+  using Sum = u32;
+  CC_INLINE void sums(u32& rows, u32& ones_left) const {
+    rows = static_cast<u32>(l);
+    ones_left = static_cast<u32>(l1);
+  }
+  static CC_INLINE void add_bin(const Vec<u32, W>* counts, u32 bin, u32& rows, u32& ones_left) {
+    rows += counts[2 * bin] + counts[2 * bin + 1];
+    ones_left += counts[2 * bin + 1];
+  }
+  static CC_INLINE void add_row(const ScanRows& from, u32 row, u32& rows, u32& ones_left) {
+    rows++;
+    ones_left += from.info[row] >> 16;
+  }
+  // The promising ones of kCuts cuts with at least `least` and at most `most` rows on the left.
+  CC_INLINE u32 promising(const Vec<u32, kCuts>& rows, const Vec<u32, kCuts>& ones_left, T least,
+                          T most) const {
+    const Vec<T, kCuts> x = from_counts<T, kCuts>(rows);
+    const Vec<T, kCuts> d = from_counts<T, kCuts>(ones_left) - x * share;
+    return greater<T, kCuts>(d * d, x * (n - x) * limit + noise) &
+           greater<T, kCuts>(x, all<T, kCuts>(least - T{0.5})) &
+           greater<T, kCuts>(all<T, kCuts>(most + T{0.5}), x);
+  }
+  void put_sums(u32 rows, u32 ones_left)
+    requires(W == 1)
+  {
+    l = static_cast<T>(rows);
+    l1 = static_cast<T>(ones_left);
+  }
+  T gain() const {  // up to a constant factor
+    const T d = l1 - l * share;
+    return d * d / (l * (n - l));
+  }
   // A single task: kCuts consecutive cuts of a sorted list at once.
   struct Cuts {
     using F = Vec<float, kCuts>;

@@ -32,6 +32,36 @@ template <int W> struct Moments {
     p_l = sum;
     w_l = rows;
   }
+  // A single task whose rows count once: cuts given by their P and W on the left.
+  using Sum = double;
+  CC_INLINE void sums(double& sum, double& rows) const {
+    sum = p_l;
+    rows = w_l;
+  }
+  static CC_INLINE void add_bin(const Vec<double, W>* values, u32 bin, double& sum, double& rows) {
+    sum += values[3 * bin];
+    rows += values[3 * bin + 1];
+  }
+  static CC_INLINE void add_row(const ScanRows& from, u32 row, double& sum, double& rows) {
+    sum += from.product[row];
+    rows += 1;
+  }
+  // The promising ones of kCuts cuts with at least `least` and at most `most` rows on the left.
+  CC_INLINE u32 promising(const Vec<double, kCuts>& sum, const Vec<double, kCuts>& rows,
+                          double least, double most) const {
+    const Vec<double, kCuts> p_r = p - sum, w_r = w - rows;
+    return greater<double, kCuts>(sum * sum * w_r + p_r * p_r * rows, rows * w_r * limit) &
+           greater<double, kCuts>(rows, all<double, kCuts>(least - 0.5)) &
+           greater<double, kCuts>(all<double, kCuts>(most + 0.5), rows);
+  }
+  void put_sums(double sum, double rows)
+    requires(W == 1)
+  {
+    p_l = sum;
+    w_l = rows;
+    rows_l = rows;
+  }
+  double gain() const { return p_l * p_l / w_l + (p - p_l) * (p - p_l) / (w - w_l); }
   void put_left(const double* s, i64 rows)
     requires(W == 1)
   {

@@ -12,15 +12,15 @@ template <class P> struct BorderSearch : Search<P> {
   using typename Base::V;
   Worker& w;
   const LargeRows& rows;
-  const SortedRows& sorted;
+  const CountedRows& counted;
   V* cell;
 
-  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+  BorderSearch(Worker& worker, const Bundle& b, const LargeRows& r, const CountedRows& c,
                Best& so_far)
       : Base(worker, b, so_far),
         w(worker),
         rows(r),
-        sorted(s),
+        counted(c),
         cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
     this->bundle_rows = &rows;
     this->same_split = &split_alike<LargeRows>;
@@ -55,13 +55,15 @@ template <class P> struct BorderSearch : Search<P> {
   }
   void fill(int f, const Statistics& h) {
     if (const u8* codes = rows.codes->column[f]) fill_with(h, codes);
-    else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.codes});
+    else fill_with(h, WideCodes{w.run.p.columns[f].ranks, rows.rows});
   }
   template <class Numbers> void fill_with(const Statistics& h, Numbers codes) {
     const u32 total = h.bins + 1;
-    if (w.run.counted) return fill_counts<W>(sorted, codes, w.run.K(), total, h.counts);
+    if (w.run.counted)
+      return fill_counts<W>(w.scratch, counted, codes, static_cast<u32>(w.run.K()), total,
+                            h.counts);
     const auto mark = w.scratch.mark();
-    fill_values<W>(w.run, sorted, codes, total, h.values, h.squares,
+    fill_values<W>(w.run, counted, codes, total, h.values, h.squares,
                    w.scratch.take<double>(2 * total));
     w.scratch.release(mark);
   }
@@ -102,17 +104,99 @@ template <class P> struct BorderSearch : Search<P> {
       p.clear();
       this->work.cuts += h.bins;
       if (phase == kMissingLeft) p.add_cell(bin(h, h.bins));
-      for (u32 b = 0; b + 1 < h.bins; b++) {
-        p.add_cell(bin(h, b));
-        u32 m = Base::may_beat(p) & lanes;
-        if (m && close) m = separable(m, f, h, b);
-        if (m) this->evaluate(p, m, f, numeric_key(phase, h.firsts[b + 1] - 1));
+      const u32 n_cuts = h.bins ? h.bins - 1 : 0;
+      const auto key = [&](u32 b) { return numeric_key(phase, h.firsts[b + 1] - 1); };
+      if (together()) {
+        scan_together(
+            p, f, n_cuts, [&](u32 b, auto& x, auto& y) { add_bin(h, b, x, y); },
+            [](u32) { return true; }, [&](u32 b) { return !close || separable(1, f, h, b); }, key);
+      } else {
+        for (u32 b = 0; b < n_cuts; b++) {
+          p.add_cell(bin(h, b));
+          u32 m = Base::may_beat(p) & lanes;
+          if (m && close) m = separable(m, f, h, b);
+          if (m) this->evaluate(p, m, f, key(b));
+        }
       }
       if (phase == kMissingRight && h.missing && h.bins) {
         p.add_cell(bin(h, h.bins - 1));
         this->evaluate(p, Base::may_beat(p) & lanes, f, numeric_key(kPresence, 0));
       }
     }
+  }
+
+  // Can this search compare cuts of a single task together?
+  bool together() const {
+    if constexpr (W == 1 && requires { typename P::Sum; })
+      return !w.run.weighted && !off(Acceleration::fast_comparison);
+    else return false;
+  }
+  // A single task: compares 64 cuts at once and evaluates the best of them first, because most
+  // others are then below the new limit. It makes a single tree on 100,000 rows 1.2 to 1.3 times
+  // faster. Cut i, of n, is after place i. add(i, a, b) adds the statistics of place i; is_cut(i)
+  // and separable(i) tell whether a cut is allowed, the latter only if it is promising. `state`
+  // has the statistics left of all places before and after.
+  template <class Add, class IsCut, class Separable, class Key>
+  void scan_together(P& state, int f, u32 n_cuts, Add add, IsCut is_cut, Separable can_separate,
+                     Key key) {
+    if constexpr (W == 1 && requires { typename P::Sum; }) {
+      using Real = typename P::T;
+      using Sum = typename P::Sum;
+      constexpr u32 kMost = 64;
+      Sum a, b;
+      state.sums(a, b);
+      const auto least = static_cast<Real>(bundle.min_leaf[0]);
+      const auto most = static_cast<Real>(bundle.node[0]->n_rows - bundle.min_leaf[0]);
+      for (u32 first = 0; first < n_cuts; first += kMost) {
+        const u32 n = n_cuts - first < kMost ? n_cuts - first : kMost;
+        Vec<Sum, kCuts> left[2][kMost / kCuts];
+        const auto sums = [&](int which) { return reinterpret_cast<Sum*>(left[which]); };
+        u64 cuts = 0;
+        for (u32 i = 0; i < n; i++) {
+          add(first + i, a, b);
+          sums(0)[i] = a;
+          sums(1)[i] = b;
+          cuts |= u64{is_cut(first + i)} << i;
+        }
+        const auto promising = [&] {
+          u64 bits = 0;
+          for (u32 i = 0; i < n; i += kCuts)
+            bits |= static_cast<u64>(
+                        state.promising(left[0][i / kCuts], left[1][i / kCuts], least, most))
+                    << i;
+          return bits & cuts;
+        };
+        const auto put = [&](u32 k) { state.put_sums(sums(0)[k], sums(1)[k]); };
+        for (u64 m = promising(); m;) {
+          u32 best_cut = static_cast<u32>(__builtin_ctzll(m));
+          Real most_gain = -1;
+          for (u64 rest = m & (m - 1) ? m : 0; rest; rest &= rest - 1) {
+            const u32 k = static_cast<u32>(__builtin_ctzll(rest));
+            put(k);
+            if (const Real gain = state.gain(); gain > most_gain) {
+              most_gain = gain;
+              best_cut = k;
+            }
+          }
+          m &= ~(u64{1} << best_cut);
+          if (!can_separate(first + best_cut)) continue;
+          const double q = this->best.q[0];
+          put(best_cut);
+          this->evaluate(state, 1, f, key(first + best_cut));
+          if (this->best.q[0] != q) m &= promising();
+        }
+      }
+      state.put_sums(a, b);
+    }
+  }
+  static CC_INLINE void add_bin(const Statistics& h, u32 bin, auto& a, auto& b) {
+    if constexpr (requires { typename P::Sum; }) {
+      if constexpr (std::is_same_v<typename P::Sum, double>) P::add_bin(h.values, bin, a, b);
+      else P::add_bin(h.counts, bin, a, b);
+    }
+  }
+  static CC_INLINE void add_row(const ScanRows& from, u32 row, auto& a, auto& b) {
+    if constexpr (requires { typename P::Sum; }) P::add_row(from, row, a, b);
   }
 
   void search_nominal(int f, const Statistics& h, u32 lanes) {

@@ -146,8 +146,9 @@ void merge_overlapping(Worker& w, const Rows& rows, const Fork& fork, const u16*
 // The child bundles of a bundle. Their rows are counted; the caller allocates room and calls
 // route().
 inline ChildBundles child_bundles(Worker& w, const LargeRows& rows, const Fork& fork) {
-  const u16* left = lanes_left(w, rows, fork);
   ChildBundles children = one_per_branch(w, fork);
+  if (!children.n) return children;
+  const u16* left = lanes_left(w, rows, fork);
   children.left = left;
   if (fork.n_tests > 1 && children.n > 1 && children.n <= kMostMerged && w.run.p.bundling &&
       !off(Acceleration::overlap_bundles) && rows.n >= kTinyBundle)

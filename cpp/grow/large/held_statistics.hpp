@@ -66,7 +66,7 @@ struct GiveBack {
   std::size_t bytes = 0;
   void operator()(char* memory) const {
     held->fetch_sub(bytes, std::memory_order_relaxed);
-    ::operator delete(memory, kAlignment);
+    Blocks::give_back(memory);
   }
 };
 using HeldStatistics = std::unique_ptr<char, GiveBack>;
@@ -79,8 +79,8 @@ inline HeldStatistics hold_statistics(Run& run, int W) {
   const GiveBack give_back{&run.held_bytes, bytes};
   char* memory = nullptr;
   if (run.held_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= kHeldBytes)
-    memory = static_cast<char*>(::operator new(bytes, kAlignment, std::nothrow));
-  if (!memory) run.held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    memory = static_cast<char*>(run.blocks.take(bytes));
+  else run.held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
   return HeldStatistics(memory, give_back);
 }
 

@@ -8,7 +8,7 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-inline bool has_intervals(const Column& c) { return !c.nominal && c.n_coarse < c.n_values; }
+constexpr u32 kAhead = 16;  // places that are fetched ahead
 
 template <class P> struct IntervalSearch : BorderSearch<P> {
   using Base = BorderSearch<P>;
@@ -19,9 +19,9 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   const ScanRows& all_rows;  // by position in the bundle; empty if no column has intervals to open
   P fine;
 
-  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const SortedRows& s,
+  IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const CountedRows& c,
                  const ScanRows& a, Best& so_far)
-      : Base(worker, b, r, s, so_far),
+      : Base(worker, b, r, c, so_far),
         w(worker),
         rows(r),
         all_rows(a),
@@ -92,8 +92,6 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   }
   void scan_opened(int f, const Statistics& h, const u8* opened, u64 phase, u32 lanes,
                    const SortKey* keys, u32 n) {
-    const Column& c = w.run.p.columns[f];
-    const bool close = c.close && !c.edges;
     u32 i = 0;
     p.clear();
     if (phase == kMissingLeft) p.add_cell(this->bin(h, h.bins));
@@ -104,16 +102,39 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
       if (opened[b]) {
         fine.copy(p);
         this->work.cuts += end - i;
-        for (; i < end; i++) {
-          fine.add(all_rows, static_cast<u32>(keys[i].v));
-          if (i + 1 == end || keys[i].v >> 32 == keys[i + 1].v >> 32) continue;
-          u32 m = Base::may_beat(fine) & lanes;
-          if (m && close) m = separable_rows(m, c, keys, begin, i, end);
-          if (m) this->evaluate(fine, m, f, numeric_key(phase, static_cast<u32>(keys[i].v >> 32)));
-        }
+        search_interval(f, keys, begin, end, n, phase, lanes);
       }
       i = end;
       p.add_cell(this->bin(h, b));
+    }
+  }
+
+  // Searches the cuts between the rows [begin, end) of an interval; n: the rows of all intervals.
+  void search_interval(int f, const SortKey* keys, u32 begin, u32 end, u32 n, u64 phase,
+                       u32 lanes) {
+    const Column& c = w.run.p.columns[f];
+    const bool close = c.close && !c.edges;
+    const u32 n_cuts = end > begin ? end - begin - 1 : 0;
+    const auto row = [&](u32 i) {  // of a place; the rows of neighbouring values are anywhere
+      if (i + kAhead < n) __builtin_prefetch(all_rows.info + static_cast<u32>(keys[i + kAhead].v));
+      return static_cast<u32>(keys[i].v);
+    };
+    const auto rank = [&](u32 i) { return static_cast<u32>(keys[i].v >> 32); };
+    const auto is_cut = [&](u32 i) { return rank(i) != rank(i + 1); };
+    const auto key = [&](u32 i) { return numeric_key(phase, rank(i)); };
+    if (this->together())
+      return this->scan_together(
+          fine, f, n_cuts,
+          [&](u32 i, auto& a, auto& b) { Base::add_row(all_rows, row(begin + i), a, b); },
+          [&](u32 i) { return is_cut(begin + i); },
+          [&](u32 i) { return !close || separable_rows(1, c, keys, begin, begin + i, end); },
+          [&](u32 i) { return key(begin + i); });
+    for (u32 i = begin; i < begin + n_cuts; i++) {
+      fine.add(all_rows, row(i));
+      if (!is_cut(i)) continue;
+      u32 m = Base::may_beat(fine) & lanes;
+      if (m && close) m = separable_rows(m, c, keys, begin, i, end);
+      if (m) this->evaluate(fine, m, f, key(i));
     }
   }
 

@@ -3,6 +3,7 @@
 // shares the columns and rows of a large bundle. Small bundles are finished in a local table
 // (small/refine_local.hpp).
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "child_bundles.hpp"
@@ -15,6 +16,8 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 // local tables with at least this many cells may be divided between threads
 constexpr std::size_t kDivisible = 1 << 14;
+// a child with fewer than one in this many rows copies its codes row by row
+constexpr u32 kSparse = 32;
 
 struct Block {
   Worker** workers;  // one per thread; workers[me] is this thread's
@@ -34,7 +37,7 @@ struct Block {
 
   // The most rows of a bundle that is finished in a local table, task by task. Sorting its columns
   // pays off if several levels use them, so the limit falls near the depth limit.
-  std::size_t local_limit(const WaitingBundle& bundle) {
+  std::size_t local_limit(const Bundle& bundle, u32 n_rows) {
     if (off(Acceleration::local_tables)) return 1;
     const i64 levels = levels_left(bundle);
     const int lanes = __builtin_popcount(bundle.lanes);
@@ -43,7 +46,7 @@ struct Block {
     // column with more than a few dozen values costs lanes more.
     const Run& run = w().run;
     // nearly every row trains all lanes except at most one
-    const bool alike = lanes > 1 && bundle.lane_rows() >= 0.98 * (lanes - 1) * bundle.n_rows;
+    const bool alike = lanes > 1 && bundle.lane_rows() >= 0.98 * (lanes - 1) * n_rows;
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)
       most = (most + 15) / 16;
@@ -60,18 +63,14 @@ struct Block {
   void refine(WaitingBundle& bundle) {
     Worker& worker = w();
     worker.poll();
-    const std::size_t local = local_limit(bundle);
+    const std::size_t local = local_limit(bundle, bundle.n_rows);
     if (bundle.n_rows > local) return refine_large(bundle, local);
-    const auto mark = worker.scratch.mark();
-    const Codes& codes = *bundle.codes;
-    u32* rows = worker.scratch.take<u32>(bundle.n_rows);
-    for (u32 i = 0; i < bundle.n_rows; i++) rows[i] = codes.row(bundle.ids[i]);
     const Problem& p = worker.run.p;
     const bool divisible = !p.multiplicity && static_cast<std::size_t>(bundle.n_rows) *
                                                       static_cast<std::size_t>(p.n_features) >=
                                                   kDivisible;
     u32 before = bundle.lanes;
-    refine_as_local(worker, bundle, bundle.n_rows, rows, bundle.masks, [&](u32 lanes) {
+    refine_as_local(worker, bundle, bundle.n_rows, bundle.rows, bundle.masks, [&](u32 lanes) {
       each_bit(before & ~lanes,
                [&](int k) { done(bundle.to_do * static_cast<double>(bundle.node[k]->n_rows)); });
       u32 kept = lanes;  // half of the remaining lanes go to an idle thread
@@ -80,17 +79,16 @@ struct Block {
       if (kept != lanes) hand_over(bundle, lanes & ~kept);
       return before = kept;
     });
-    worker.scratch.release(mark);
   }
 
   // Moves some lanes of a bundle to a waiting bundle.
   void hand_over(const WaitingBundle& bundle, u32 lanes) {
     WaitingBundle::Pointer part =
-        WaitingBundle::make(bundle.packed(lanes), bundle.codes, bundle.n_rows);
+        WaitingBundle::make(w().run, bundle.packed(lanes), bundle.codes, bundle.n_rows);
     u32 n = 0;
     for (u32 i = 0; i < bundle.n_rows; i++) {
       const u32 mask = pack_bits(u32{bundle.masks[i]}, lanes);
-      part->ids[n] = bundle.ids[i];
+      part->rows[n] = bundle.rows[i];
       part->masks[n] = static_cast<u16>(mask);
       n += mask != 0;
     }
@@ -105,14 +103,13 @@ struct Block {
     const double all_lanes = bundle.lane_rows(), started = seconds_now();
     const auto mark = worker.scratch.mark();
     LevelCounts& level = worker.count_visit(bundle.depth, n);
-    LargeRows rows{n, source.ids, source.masks, worker.run.p.columns, &*source.codes};
-    const bool sparse = n < rows.codes->n / kSparse && !off(Acceleration::own_codes);
-    level.own_codes += sparse ? n : 0;
-    const HeldCodes codes = sparse ? rows.use_own_codes(worker) : source.codes;
-    rows.bits = RowBits::of(worker, rows.codes->n, rows.ids, n);
+    const bool arrived = source.statistics != nullptr;
+    const HeldCodes codes = own_codes(source, arrived);
+    const bool copies = &*codes != &*source.codes;
+    if (copies) source.copy_codes(worker.run.p.n_features, *codes);  // the classes
+    LargeRows rows{n, source.rows, source.masks, worker.run.p.columns, &*codes};
     close_pure_lanes(worker, bundle, rows);
     if (bundle.lanes) {
-      const bool arrived = source.statistics != nullptr;
       level.derived_rows += arrived ? n : 0;
       if (!arrived)
         source.statistics = hold_statistics(worker.run, lanes_width(worker.run, bundle));
@@ -121,10 +118,14 @@ struct Block {
       const ColumnStatistics held{worker.run, source.statistics.get(),
                                   lanes_width(worker.run, bundle)};
       if (held.memory) rows.statistics = &held;
-      Best best = search_large(worker, bundle, rows, statistics, [&] { add_siblings(source); });
+      Best best = search_large(worker, bundle, rows, statistics, copies ? &source : nullptr, [&] {
+        if (waiting.n_idle()) add_siblings(source);
+      });
+      source.codes = codes;  // nobody needs the parent's if this is its last child
       const Fork forked = fork(worker, bundle, rows, best);
       level.seconds += seconds_now() - started;
       leave_children(bundle, rows, codes, all_lanes, forked, local, source.statistics);
+      add_siblings(source);  // to be refined before the children, so that few codes are held
     } else {
       for (WaitingBundle* s = source.sibling.get(); s; s = s->sibling.get())
         s->statistics.reset();  // they must be counted
@@ -132,6 +133,15 @@ struct Block {
       done(bundle.to_do * all_lanes);
     }
     worker.scratch.release(mark);
+  }
+
+  // The codes of a bundle: its parent's if it has all of the parent's rows. Those of a bundle whose
+  // children are leaves are not needed if its statistics have arrived.
+  HeldCodes own_codes(const WaitingBundle& bundle, bool arrived) {
+    const bool of_copies = w().run.p.copies && !(*bundle.codes).table;  // not the table's rows
+    if (bundle.n_rows == (*bundle.codes).n && !of_copies) return bundle.codes;
+    const bool needed = !arrived || levels_left(bundle) > 1 || !w().run.by_value;
+    return HeldCodes(*Codes::make(w().run, bundle.n_rows, *bundle.codes, needed));
   }
 
   void leave_children(const Bundle& bundle, const LargeRows& rows, const HeldCodes& codes,
@@ -147,6 +157,7 @@ struct Block {
     }
     levels += 3 * (below < 11 ? below : 11);
     const ChildBundles children = child_bundles(worker, rows, forked);
+    if (!children.n) return done(bundle.to_do * all_lanes);
     double going_on = 0;  // rows that have not reached a leaf
     const double to_do = bundle.to_do * (1 - 1 / static_cast<double>(levels));
     std::vector<WaitingBundle::Pointer> next(static_cast<std::size_t>(children.n));
@@ -156,19 +167,32 @@ struct Block {
       Bundle of_child = bundle_of(worker, bundle, forked, child);
       of_child.to_do = to_do;
       going_on += of_child.lane_rows();
-      WaitingBundle::Pointer later = WaitingBundle::make(of_child, codes, child.n);
-      child.ids = later->ids;
+      const bool dense =
+          children.left && child.n >= rows.n / kSparse && child.n > local_limit(of_child, child.n);
+      WaitingBundle::Pointer later =
+          WaitingBundle::make(worker.run, of_child, codes, child.n, dense);
+      if (dense) std::copy_n(child.words, (rows.n + 63) / 64, later->words);
+      child.rows = later->rows;
       child.masks = later->masks;
       next[c] = std::move(later);
     }
     route(worker, rows, forked, children);
-    const Problem& p = worker.run.p;
     // The squares of a regression cannot be derived. They are needed to open intervals only.
-    if (children.left && statistics &&
-        (p.n_classes || std::none_of(p.columns, p.columns + p.n_features, has_intervals)))
+    if (children.left && statistics && (worker.run.p.n_classes || worker.run.by_value))
       join_siblings(worker.run, bundle, children, next, statistics,
-                    [&](const WaitingBundle& child) { return child.n_rows > local_limit(child); });
+                    [&](const WaitingBundle& child) {
+                      return child.n_rows > local_limit(child, child.n_rows);
+                    });
     statistics.reset();
+    // The largest is refined last: then it is the only one that needs the codes of this bundle,
+    // which are freed as soon as it has copied its own.
+    const auto rows_of = [](const WaitingBundle::Pointer& child) {
+      u64 sum = 0;
+      for (const WaitingBundle* b = child.get(); b; b = b->sibling.get()) sum += b->n_rows;
+      return sum;
+    };
+    std::stable_sort(next.begin(), next.end(),
+                     [&](const auto& a, const auto& b) { return rows_of(a) > rows_of(b); });
     for (WaitingBundle::Pointer& later : next)
       if (later) waiting.add(me, std::move(later));
     done(bundle.to_do * all_lanes - to_do * going_on);
@@ -220,12 +244,12 @@ struct Block {
     const int first = worker.block * kBlockTasks;
     const int tasks = p.n_tasks - first < kBlockTasks ? p.n_tasks - first : kBlockTasks;
     const u16* masks_in = p.masks + static_cast<std::size_t>(worker.block) * p.n_rows;
-    u32* ids = worker.scratch.take<u32>(p.n_rows + 1);
+    u32* table_rows = worker.scratch.take<u32>(p.n_rows + 1);
     u16* masks = worker.scratch.take<u16>(p.n_rows + 1);
     u32 n = pack_rows(
         static_cast<u32>(p.n_rows), [&](u32 i) { return masks_in[i] & ((1u << tasks) - 1); },
-        [](u32 i) { return i; }, ids, masks);
-    start(HeldCodes(table), n, ids, masks, first, tasks, roots);
+        [](u32 i) { return i; }, table_rows, masks);
+    start(HeldCodes(table), n, table_rows, masks, first, tasks, roots);
     worker.scratch.release(mark);
   }
   // The same for one task, whose rows are copied.
@@ -234,28 +258,25 @@ struct Block {
     const Problem& p = worker.run.p;
     const auto mark = worker.scratch.mark();
     const auto n = static_cast<u32>(n_copies(p, task));
-    u32* ids = worker.scratch.take<u32>(n + 1);
+    u32* table_rows = worker.scratch.take<u32>(n + 1);
     u16* masks = worker.scratch.take<u16>(n + 1);
-    const HeldCodes codes(*Codes::make(n, table, p.n_features));
-    copy_rows(p, task, const_cast<u32*>((*codes).rows));
-    for (u32 i = 0; i < n; i++) {
-      ids[i] = i;
-      masks[i] = 1;
-    }
-    worker.share(p.n_features, [&](Worker&, Parts& parts) {
+    copy_rows(p, task, table_rows);
+    std::fill_n(masks, n, u16{1});
+    const HeldCodes codes(*Codes::make(worker.run, n, table, true));
+    worker.share(p.n_features + 1, [&](Worker&, Parts& parts) {
       for (int f; (f = parts.take()) >= 0;) {
         u8* to = const_cast<u8*>((*codes).column[f]);
-        for (u32 i = 0; i < n && to; i++) to[i] = table.column[f][(*codes).rows[i]];
+        for (u32 i = 0; i < n && to; i++) to[i] = table.column[f][table_rows[i]];
       }
     });
-    start(codes, n, ids, masks, task, 1, roots);
+    start(codes, n, table_rows, masks, task, 1, roots);
     worker.scratch.release(mark);
   }
-  void start(const HeldCodes& codes, u32 n, u32* ids, u16* masks, int first, int tasks,
+  void start(const HeldCodes& codes, u32 n, u32* table_rows, u16* masks, int first, int tasks,
              Node** roots) {
     Worker& worker = w();
     const Problem& p = worker.run.p;
-    const LargeRows rows{n, ids, masks, p.columns, &*codes};
+    const LargeRows rows{n, table_rows, masks, p.columns, &*codes};
     Bundle bundle = root_bundle(first, tasks, rows, roots + first);
     const u32 closed = ((1u << tasks) - 1) & ~bundle.lanes;
     each_bit(closed, [&](int k) { done(static_cast<double>(bundle.node[k]->n_rows)); });
@@ -269,15 +290,17 @@ struct Block {
         return kept ? pack_bits(u32{masks[i]}, kept) : u32{masks[i]};
       };
       WaitingBundle::Pointer root =
-          WaitingBundle::make(kept ? bundle.packed(kept) : bundle, codes, n);
-      root->n_rows = pack_rows(n, mask, [&](u32 i) { return ids[i]; }, root->ids, root->masks);
+          WaitingBundle::make(worker.run, kept ? bundle.packed(kept) : bundle, codes, n);
+      root->codes = codes;
+      root->n_rows =
+          pack_rows(n, mask, [&](u32 i) { return table_rows[i]; }, root->rows, root->masks);
       waiting.add(me, std::move(root));
     } else {
       waiting.stop();
     }
   }
   // Copies the rows whose mask is not 0 and returns how many there are.
-  template <class Mask, class Id> u32 pack_rows(u32 n, Mask mask, Id id, u32* ids, u16* masks) {
+  template <class Mask, class Row> u32 pack_rows(u32 n, Mask mask, Row row, u32* rows, u16* masks) {
     const auto count = [&](u32 begin, u32 end) {
       u32 kept = 0;
       for (u32 i = begin; i < end; i++) kept += mask(i) != 0;
@@ -287,7 +310,7 @@ struct Block {
       u32 next = at;
       for (u32 i = begin; i < end; i++)
         if (const u32 m = mask(i)) {
-          ids[next] = id(i);
+          rows[next] = row(i);
           masks[next++] = static_cast<u16>(m);
         }
       return next - at;

@@ -4,9 +4,16 @@
 // it.
 #pragma once
 #include "codes.hpp"
+#include "grow/simd/compress.hpp"
 #include "test.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
+
+// The lanes of a row in a child bundle, from the row's mask and `left` and the child's tasks by
+// first and second branch.
+CC_INLINE u16 lanes_in(u16 mask, u16 left, u16 first, u16 second) {
+  return static_cast<u16>(mask & ((left & first) | (~left & second)));
+}
 
 // A child bundle: child sets of different tasks, as branches of tests.
 struct ChildBundle {
@@ -20,7 +27,8 @@ struct ChildBundle {
   u64 sample[8];  // which sampled rows it would hold
   double cost;
   u32 n = 0;   // rows
-  u32* ids;    // [n] row numbers in the parent's codes
+  u64* words;  // binary tests: which rows of the parent these are, as bits
+  u32* rows;   // [n] of the table
   u16* masks;  // [n] lanes of each row in this child
 };
 
@@ -31,6 +39,14 @@ struct ChildBundles {
   const u16* left = nullptr;
   int n_parts = 1;    // of the rows
   u32* at = nullptr;  // [part][child] where the rows of a part begin in the child
+
+  // The lanes of n rows in a child bundle, if all tests are binary.
+  CC_INLINE void find_lanes(const ChildBundle& child, const LargeRows& rows, u32 begin, u32 n,
+                            u16* lanes) const {
+    const u16 first = static_cast<u16>(child.left), second = static_cast<u16>(child.right);
+    const u16 *mask = rows.masks + begin, *goes_left = left + begin;
+    for (u32 i = 0; i < n; i++) lanes[i] = lanes_in(mask[i], goes_left[i], first, second);
+  }
 };
 
 // Where the tests of column f send a row. The code of the row decides, except in the intervals that
@@ -72,14 +88,14 @@ inline const u16* lanes_left(Worker& w, const LargeRows& rows, const Fork& fork)
                                   [&](const LeftByCode& x) { return x.f == t->feature; }))
       new (by_code + n_coded++)
           LeftByCode(rows.columns[t->feature], t->feature, fork.tests, fork.n_tests);
-  rows.share(w, [&](Worker& worker, u32 first_word, u32 end_word, u32 begin, u32 end) {
+  w.share_rows(rows.n, w.parts_of(rows.n), [&](Worker& worker, u32 begin, u32 end, int) {
     std::fill(left + begin, left + end, u16{0});
     for (const LeftByCode* x = by_code; x < by_code + n_coded; x++) {
-      for (u32 i = begin; i < end; i++) left[i] |= x->lanes[rows.code(x->f, i)];
+      for (u32 i = begin; i < end; i++) left[i] |= x->lanes[rows.codes->column[x->f][i]];
       if (!x->any_cut) continue;
       const auto mark = worker.scratch.mark();
       u32* at = worker.scratch.take<u32>(end - begin);
-      const u32 n = rows.bits.find(rows.codes->column[x->f], x->cut, first_word, end_word, at);
+      const u32 n = rows.find(x->f, x->cut, begin, end, at);
       for (const Test* t = fork.tests; t < fork.tests + fork.n_tests; t++)
         for (u32 i = 0; i < n && t->feature == x->f; i++)
           if (t->branch(rows.rank(x->f, at[i])) == 0) left[at[i]] |= static_cast<u16>(t->lanes);
@@ -112,25 +128,29 @@ class Leads {
   }
 };
 
-// The lanes of a row in a child bundle, from the row's mask and `left` and the child's tasks by
-// first and second branch.
-CC_INLINE u16 lanes_in(u16 mask, u16 left, u16 first, u16 second) {
-  return static_cast<u16>(mask & ((left & first) | (~left & second)));
-}
-
-// Counts the rows of each child bundle.
+// Finds the rows of each child bundle and counts them.
 inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& children) {
   const auto n = static_cast<std::size_t>(children.n);
   children.n_parts = w.parts_of(rows.n);
   children.at = w.scratch.take<u32>(static_cast<std::size_t>(children.n_parts + 1) * n);
   std::fill_n(children.at, n, 0u);
+  for (std::size_t c = 0; c < n; c++)
+    children.bundle[c].words = w.scratch.take<u64>((rows.n + 63) / 64);
   w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32 end, int part) {
     for (std::size_t c = 0; c < n; c++) {
-      const u16 first = static_cast<u16>(children.bundle[c].left);
-      const u16 second = static_cast<u16>(children.bundle[c].right);
+      const ChildBundle& child = children.bundle[c];
       u32 n_here = 0;
-      for (u32 i = begin; i < end; i++)
-        n_here += lanes_in(rows.masks[i], children.left[i], first, second) != 0;
+      alignas(64) u16 lanes[64] = {};
+      for (u32 i = begin; i < end; i += 64) {
+        if (end - i < 64) {
+          std::fill_n(lanes, 64, u16{0});
+          children.find_lanes(child, rows, i, end - i, lanes);
+        } else {
+          children.find_lanes(child, rows, i, 64, lanes);
+        }
+        child.words[i / 64] = not_zero(lanes);
+        n_here += static_cast<u32>(__builtin_popcountll(child.words[i / 64]));
+      }
       children.at[static_cast<std::size_t>(part + 1) * n + c] = n_here;
     }
   });
@@ -142,20 +162,22 @@ inline void count_binary(Worker& w, const LargeRows& rows, ChildBundles& childre
 
 inline void route_binary(Worker& w, const LargeRows& rows, const ChildBundles& children) {
   const bool pack = !w.run.p.multiplicity;
-  w.share_rows(rows.n, children.n_parts, [&](Worker&, u32 begin, u32, int part) {
+  w.share_rows(rows.n, children.n_parts, [&](Worker& worker, u32 begin, u32 end, int part) {
+    u16* lanes = worker.scratch.take<u16>(end - begin);
     for (int c = 0; c < children.n; c++) {
       const ChildBundle& child = children.bundle[c];
-      const u16 first = static_cast<u16>(child.left);
-      const u16 second = static_cast<u16>(child.right);
-      const u32 lanes = child.lanes;
-      u32 at = children.at[part * children.n + c];
+      const u32 at = children.at[part * children.n + c];
       const u32 end_at = children.at[(part + 1) * children.n + c];
-      for (u32 i = begin; at < end_at; i++) {  // without branches: a row not kept is overwritten
-        const u32 m = lanes_in(rows.masks[i], children.left[i], first, second);
-        child.ids[at] = rows.ids[i];
-        child.masks[at] = static_cast<u16>(pack ? pack_bits(m, lanes) : m);
-        at += m != 0;
+      const u64* words = child.words + begin / 64;
+      compress(rows.rows + begin, end - begin, words, child.rows + at, child.rows + end_at);
+      if (pack && !(child.lanes & (child.lanes - 1))) {
+        std::fill(child.masks + at, child.masks + end_at, u16{1});
+        continue;
       }
+      children.find_lanes(child, rows, begin, end - begin, lanes);
+      compress(lanes, end - begin, words, child.masks + at, child.masks + end_at);
+      for (u32 i = at; i < end_at && pack; i++)
+        child.masks[i] = static_cast<u16>(pack_bits(u32{child.masks[i]}, child.lanes));
     }
   });
 }
@@ -185,7 +207,7 @@ inline void route_multiway(Worker& w, const LargeRows& rows, const Fork& fork,
       const u32 m = lanes_of[reached[k]];
       lanes_of[reached[k]] = 0;
       if (fill) {
-        child.ids[child.n] = rows.ids[i];
+        child.rows[child.n] = rows.rows[i];
         child.masks[child.n] = static_cast<u16>(pack ? pack_bits(m, child.lanes) : m);
       }
       child.n++;

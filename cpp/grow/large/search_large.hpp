@@ -22,8 +22,9 @@ struct LargeStatistics {
 
 template <class P, class Counted>
 void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
-                       const SortedRows& sorted, const ScanRows& all_rows,
-                       const LargeStatistics& source, const Counted& counted, Best& best) {
+                       const CountedRows& rows_counted, const ScanRows& all_rows,
+                       const LargeStatistics& source, const WaitingBundle* selected,
+                       const Counted& counted, Best& best) {
   using Search = IntervalSearch<P>;
   using Statistics = typename Search::Statistics;
   const int F = w.run.p.n_features;
@@ -53,7 +54,7 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
           const std::scoped_lock lock(mutex);
           local_best.merge(best);
         }
-        Search search(worker, bundle, rows, sorted, all_rows, local_best);
+        Search search(worker, bundle, rows, rows_counted, all_rows, local_best);
         for (int i; (i = parts.take()) >= 0;) {
           worker.poll();
           search_column(search, begin + i, statistics_of(begin + i));
@@ -63,7 +64,7 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
       });
     };
     each_column([&](Search& search, int f, const Statistics& h) {
-      rows.copy_codes(f);
+      if (selected) selected->copy_codes(f, *rows.codes);
       if (!source.arrived) search.fill(f, h);
       auto to = of_sibling.begin();
       for (const WaitingBundle* s = source.sibling; s; s = s->sibling.get())
@@ -79,35 +80,36 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
   }
 }
 
+// selected: copies the codes of the rows; null: they need not be copied.
 // counted(): all columns of the bundle have been counted.
 template <class Counted>
 Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows,
-                  const LargeStatistics& source, const Counted& counted) {
+                  const LargeStatistics& source, const WaitingBundle* selected,
+                  const Counted& counted) {
   Best best(w, bundle);
   const auto mark = w.scratch.mark();
   const Problem& p = w.run.p;
   const int W = lanes_width(w.run, bundle);
-  SortedRows sorted{};
-  if (!source.arrived) sorted = SortedRows::of(w, bundle, rows, W, source.lanes);
-  bool intervals = false;  // does any column need the second resolution?
-  for (int f = 0; f < p.n_features; f++) intervals |= has_intervals(p.columns[f]);
+  CountedRows rows_counted{};
+  if (!source.arrived) rows_counted = CountedRows::of(w, bundle, rows, W, source.lanes);
+  const bool intervals = !w.run.by_value;  // does any column need the second resolution?
   u32* info = intervals ? w.scratch.take<u32>(rows.n) : nullptr;
   if (intervals)
     w.share_rows(rows.n, [&](u32 begin, u32 end) {
       for (u32 i = begin; i < end; i++)
-        info[i] = w.run.describe(rows.masks[i],
-                                 p.n_classes ? static_cast<u32>(p.classes[rows.row(i)]) : 0);
+        info[i] = w.run.describe(rows.masks[i], rows.class_of(p, i));
     });
-  const auto row = [&](u32 i) { return rows.row(i); };
-  const auto gathered = [&](const double* from) {
-    return w.gathered(intervals ? from : nullptr, rows.n, row);
-  };
-  // With multiplicities every row is mixed, so `times` is in the order of the positions.
-  if (source.arrived && intervals) sorted.times = times_of_lanes(w, rows.n, row);
-  const ScanRows all_rows{info, gathered(p.weight), gathered(p.product), sorted.times};
+  if (source.arrived && intervals) {
+    const auto row = [&](u32 i) { return rows.row(i); };
+    rows_counted.weight = w.gathered(p.weight, rows.n, row);
+    rows_counted.product = w.gathered(p.product, rows.n, row);
+    rows_counted.times = times_of_lanes(w, rows.n, row);
+  }
+  const ScanRows all_rows{info, rows_counted.weight, rows_counted.product, rows_counted.times};
   const auto with = [&]<template <int> class P>() {
     with_width(W, [&]<int kW>() {
-      search_large_with<P<kW>>(w, bundle, rows, sorted, all_rows, source, counted, best);
+      search_large_with<P<kW>>(w, bundle, rows, rows_counted, all_rows, source, selected, counted,
+                               best);
     });
   };
   if (rows.n <= kFloatRows) with_running_statistics<true>(w.run, with);

@@ -184,8 +184,8 @@ class Groups {
       for (; i < n_members && bundle.n < kBlockTasks; i++) add(members[i].node, members + i);
       if (shared) first--;  // one member fewer
       shared = false;
-      WaitingBundle::Pointer later = WaitingBundle::make(bundle, HeldCodes(table), group.n);
-      std::copy_n(group.rows, group.n, later->ids);
+      WaitingBundle::Pointer later = WaitingBundle::make(w.run, bundle, HeldCodes(table), group.n);
+      std::copy_n(group.rows, group.n, later->rows);
       std::fill_n(later->masks, group.n, static_cast<u16>(bundle.lanes));
       for (int k = 0; k < bundle.n; k++)
         for (u32 j = 0; lane[k] && j < lane[k]->n_out; j++)
@@ -193,7 +193,7 @@ class Groups {
                        group.rows] &= static_cast<u16>(~(1u << k));
       u32 n = 0;
       for (u32 r = 0; r < group.n; r++) {
-        later->ids[n] = later->ids[r];
+        later->rows[n] = later->rows[r];
         later->masks[n] = later->masks[r];
         n += later->masks[n] != 0;
       }

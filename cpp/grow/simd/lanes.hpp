@@ -53,6 +53,10 @@ template <class T, int W> CC_INLINE Vec<T, W> ones(u32 mask) {
       return (Vec<T, W>)_mm512_maskz_mov_ps(static_cast<__mmask16>(mask), _mm512_set1_ps(1));
     else if constexpr (std::is_same_v<T, float> && W == 8)
       return (Vec<T, W>)_mm256_maskz_mov_ps(static_cast<__mmask8>(mask), _mm256_set1_ps(1));
+    else if constexpr (std::is_same_v<T, u16> && W == 16)
+      return (Vec<T, W>)_mm256_maskz_set1_epi16(static_cast<__mmask16>(mask), 1);
+    else if constexpr (std::is_same_v<T, u16> && W == 8)
+      return (Vec<T, W>)_mm_maskz_set1_epi16(static_cast<__mmask8>(mask), 1);
     else if constexpr (std::is_same_v<T, u32> && W == 16)
       return (Vec<T, W>)_mm512_maskz_set1_epi32(static_cast<__mmask16>(mask), 1);
     else if constexpr (std::is_same_v<T, u32> && W == 8)
@@ -71,6 +75,11 @@ template <class T, int W> CC_INLINE Vec<T, W> ones(u32 mask) {
 #endif
     {
 #if defined(__AVX2__) && !defined(__AVX512VL__)
+      if constexpr (std::is_same_v<T, u16>) {
+        Vec<u16, W> bits;
+        for (int k = 0; k < W; k++) bits[k] = static_cast<u16>(1u << k);
+        return (Vec<u16, W>)(-((all<u16, W>(static_cast<u16>(mask)) & bits) == bits));
+      }
       // compilers would split wider vectors lane by lane
       constexpr int n = static_cast<int>(sizeof(T)) * W / 32;
       union {
@@ -94,15 +103,39 @@ template <class T, int W> CC_INLINE Vec<T, W> ones(u32 mask) {
       }
       return u.v;
 #else
-      using I = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+      using I = std::conditional_t<sizeof(T) == 8, std::int64_t,
+                                   std::conditional_t<sizeof(T) == 4, std::int32_t, std::int16_t>>;
       Vec<I, W> bits;
-      for (int k = 0; k < W; k++) bits[k] = I{1} << k;
+      for (int k = 0; k < W; k++) bits[k] = static_cast<I>(I{1} << k);
       const Vec<I, W> on = (all<I, W>(static_cast<I>(mask)) & bits) == bits;  // −1 or 0
-      if constexpr (std::is_same_v<T, u32>) return (Vec<T, W>)(-on);
+      if constexpr (std::is_same_v<T, u32> || std::is_same_v<T, u16>) return (Vec<T, W>)(-on);
       else return (Vec<T, W>)(on & (Vec<I, W>)all<T, W>(T{1}));
 #endif
     }
   }
+}
+
+// The sum of the lanes, in all lanes.
+template <class T, int W> CC_INLINE Vec<T, W> sum_of_lanes(const Vec<T, W>& v) {
+#if defined(__AVX2__)
+  if constexpr (std::is_same_v<T, u16>) {
+    const auto four = [](__m128i x) {  // of each 64 bits, in all four places
+      x = _mm_add_epi16(x, _mm_shuffle_epi32(x, 0xb1));
+      return _mm_add_epi16(x, _mm_or_si128(_mm_slli_epi32(x, 16), _mm_srli_epi32(x, 16)));
+    };
+    __m128i sum;
+    if constexpr (W == 16)
+      sum = _mm_add_epi16(_mm256_castsi256_si128((__m256i)v),
+                          _mm256_extracti128_si256((__m256i)v, 1));
+    else sum = (__m128i)v;
+    sum = four(_mm_add_epi16(sum, _mm_shuffle_epi32(sum, 0x4e)));
+    if constexpr (W == 16) return (Vec<T, W>)_mm256_broadcastsi128_si256(sum);
+    else return (Vec<T, W>)sum;
+  }
+#endif
+  T sum = 0;
+  for (int k = 0; k < W; k++) sum = static_cast<T>(sum + v[k]);
+  return all<T, W>(sum);
 }
 
 // Bit k: a[k] > b[k].
