@@ -40,12 +40,12 @@ struct ChildBundles {
   int n_parts = 1;    // of the rows
   u32* at = nullptr;  // [part][child] where the rows of a part begin in the child
 
-  // The lanes of n rows in a child bundle, if all tests are binary.
-  CC_INLINE void find_lanes(const ChildBundle& child, const LargeRows& rows, u32 begin, u32 n,
+  // The lanes of some rows in a child bundle, if all tests are binary.
+  CC_INLINE void find_lanes(const ChildBundle& child, const LargeRows& rows, u32 begin, u32 n_rows,
                             u16* lanes) const {
     const u16 first = static_cast<u16>(child.left), second = static_cast<u16>(child.right);
     const u16 *mask = rows.masks + begin, *goes_left = left + begin;
-    for (u32 i = 0; i < n; i++) lanes[i] = lanes_in(mask[i], goes_left[i], first, second);
+    for (u32 i = 0; i < n_rows; i++) lanes[i] = lanes_in(mask[i], goes_left[i], first, second);
   }
 };
 

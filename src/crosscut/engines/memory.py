@@ -73,9 +73,10 @@ def grow(
 
     Notes
     -----
-    Memory: The table takes 5 bytes per row and column. Growing takes about 50 bytes per row and block of 15
-    tasks for each level of large bundles. Each thread takes at most 128 MiB of histograms, about 50 bytes per
-    row of its bundle, and a seventh of a byte per row and column for the codes of small bundles.
+    Memory: The table takes 5 bytes per row and column. Growing takes 2 to 3 more for copies of codes, and
+    about 50 bytes per row and block of 15 tasks for each level of large bundles. Each thread takes at most
+    128 MiB of histograms, about 50 bytes per row of its bundle, and a seventh of a byte per row and column
+    for the codes of small bundles.
 
     Examples
     --------
