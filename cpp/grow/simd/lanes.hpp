@@ -81,7 +81,7 @@ template <class T, int W> CC_INLINE Vec<T, W> ones(u32 mask) {
         return (Vec<u16, W>)(-((all<u16, W>(static_cast<u16>(mask)) & bits) == bits));
       }
       // compilers would split wider vectors lane by lane
-      constexpr int n = static_cast<int>(sizeof(T)) * W / 32;
+      constexpr int n = (static_cast<int>(sizeof(T)) * W + 31) / 32;
       union {
         Vec<T, W> v;
         __m256i h[n];
