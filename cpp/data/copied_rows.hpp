@@ -26,10 +26,8 @@ inline void copied_rows(const std::uint32_t* ranks, std::size_t n_columns,
     std::size_t slot = hash[r] & mask;
     while (first[slot] != none && hash[first[slot]] != hash[r]) slot = (slot + 1) & mask;
     copied[r] = first[slot] != none;
-    if (copied[r])
-      copied[first[slot]] = true;
-    else
-      first[slot] = static_cast<std::uint32_t>(r);
+    if (copied[r]) copied[first[slot]] = true;
+    else first[slot] = static_cast<std::uint32_t>(r);
   }
 }
 

@@ -74,7 +74,10 @@ def _row_numbers(data: TrainingSet) -> Iterator[str]:
 def _rare_classes(data: TrainingSet, n_folds: int) -> Iterator[str]:
     if data.classes is None:
         return
-    counts = np.bincount(data.target.values, minlength=len(data.classes))
+    codes, n_classes = data.target.values, len(data.classes)
+    if np.bincount(codes[: 100 * n_folds * n_classes], minlength=n_classes).min() >= n_folds:
+        return
+    counts = np.bincount(codes, minlength=n_classes)
     for k in np.flatnonzero((counts > 1) & (counts < n_folds)).tolist():
         few = f"{counted(counts[k], 'row')}, fewer than the {n_folds} folds"
         yield f"class {data.classes[k]!s} has {few}, so its recall is uncertain"
