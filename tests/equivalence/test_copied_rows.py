@@ -64,14 +64,16 @@ def test_training_rows_of_weight_one_stay_weighted_thousands():
         y, w = rng.integers(0, n_classes, n), np.ones(n)
         if rng.random() < 0.5:
             w[-1] = 2
-            class_weight = None
+            all_weights = weights = None
         else:
             y[:-1] %= n_classes - 1
             y[-1] = n_classes - 1
-            class_weight = {c: 3 if c == n_classes - 1 else 1 for c in range(n_classes)}
-        options = {"max_depth": 1, "class_weight": class_weight}
-        model = TreeClassifier(cv=[(np.arange(n - 1), [n - 1])], **options).fit(X, y, sample_weight=w)
-        alone = TreeClassifier(cv=None, **options).fit(X[:-1], y[:-1], sample_weight=w[:-1])
+            weights = dict.fromkeys(y[:-1].tolist(), 1)
+            all_weights = weights | {n_classes - 1: 3}
+        model = TreeClassifier(cv=[(np.arange(n - 1), [n - 1])], max_depth=1, class_weight=all_weights)
+        alone = TreeClassifier(cv=None, max_depth=1, class_weight=weights)
+        model.fit(X, y, sample_weight=w)
+        alone.fit(X[:-1], y[:-1], sample_weight=w[:-1])
         same_trees(model.cv_trees_[0], alone.tree_, model.classes_, alone.classes_)
 
 
