@@ -107,9 +107,14 @@ def test_hostile_contents(tmp_path, monkeypatch, name):
     write_arrays(file, header, arrays | {name: HOSTILE[name](arrays[name])})
     with pytest.raises(ValueError, match="cannot be read"):
         model.fit(Stream(paths, checkpoint=file), "y")
-    write_arrays(file, header | {"state": header["state"] | {"n_trees": 2**62}}, arrays)
-    with pytest.raises(ValueError, match="it has another number of trees"):
-        model.fit(Stream(paths, checkpoint=file), "y")
+    for state, message in [
+        ({"n_trees": 2**62}, "it has another number of trees"),
+        ({"work": ""}, "the work of its levels is no list"),
+        ({"work": ["seconds"]}, "the work of its levels is no list"),
+    ]:
+        write_arrays(file, header | {"state": header["state"] | state}, arrays)
+        with pytest.raises(ValueError, match=message):
+            model.fit(Stream(paths, checkpoint=file), "y")
 
 
 def test_a_failed_write_leaves_the_last_checkpoint(tmp_path, monkeypatch):

@@ -148,7 +148,10 @@ def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]], plan: Plan) 
         )
     ]
     trees = [GrowingTree.from_arrays(part) for part in by_tree]
-    state = State(trees, bundles, arrays["frontier"].tolist(), header["work"])
+    work = header["work"]
+    listed = isinstance(work, list) and all(isinstance(level, dict) for level in work)
+    _need(listed, "the work of its levels is no list")
+    state = State(trees, bundles, arrays["frontier"].tolist(), work)
     _need(sum(arrays["bundle.n_splits"].tolist()) == len(splits), "its splits do not fit")
     _check(state, plan)
     return state
