@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BUNDLE = ("depth", "mixed", "n_rows")
+_REAL = {"stats", "threshold", "weight", "low", "high", "value", "impurity"}  # other arrays are integers
 
 
 class Checkpoint:
@@ -125,6 +126,8 @@ def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]], plan: Plan) 
     by_tree: list[dict[str, NDArray[Any]]] = [{} for _ in plan.limits]
     _need(header["n_trees"] == len(plan.limits), "it has another number of trees")
     for name, array in arrays.items():
+        whole = name.rpartition(".")[2] not in _REAL
+        _need(array.dtype.kind in ("iub" if whole else "iuf"), f"{name} has type {array.dtype}")
         head, _, rest = name.partition(".")
         if head.startswith("tree"):
             by_tree[int(head[4:])][rest] = array
@@ -169,6 +172,9 @@ def _check(state: State, plan: Plan) -> None:
         children = sorted(child for family in tree.children for child in family)
         below = all(child > node for node, family in enumerate(tree.children) for child in family)
         _need(children == list(range(1, n)) and below, "the nodes of a tree are not in order")
+        depths = [(tree.depth[node], family) for node, family in enumerate(tree.children)]
+        deeper = all(tree.depth[child] == depth + 1 for depth, family in depths for child in family)
+        _need(tree.depth[0] == 0 and deeper, "the depths of a tree are wrong")
         _need(all(0 <= node < n and not tree.children[node] for node in tree.subtrees), "a subtree is lost")
     flat = [tree.flatten(coding.n_classes, plan.growth.criterion) for tree in trees]
     _ = Packed.of(flat).core  # checks the links between nodes
@@ -182,6 +188,8 @@ def _check(state: State, plan: Plan) -> None:
         nodes = zip(bundle.tasks, bundle.nodes, strict=True)
         sound = all(0 <= t < len(trees) and 0 <= node < len(trees[t].feature) for t, node in nodes)
         _need(sound and len(set(bundle.tasks)) == len(bundle.tasks) > 0, "a bundle has unknown nodes")
+        of_nodes = [trees[t].depth[node] for t, node in zip(bundle.tasks, bundle.nodes, strict=True)]
+        _need(set(of_nodes) == {bundle.depth}, "a bundle has another depth than its nodes")
         _need(0 <= bundle.n_rows <= coding.n_rows and isinstance(bundle.mixed, bool), "a bundle has no rows")
         for split in bundle.splits:
             _need(0 <= split.feature < len(coding.n_bins), "a split has an unknown column")
