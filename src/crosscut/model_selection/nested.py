@@ -19,6 +19,7 @@ from crosscut.model_selection.call import Call, drop_in
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.splits import Splits, read_pairs
 from crosscut.sklearn_private import _check_method_params, _safe_indexing, _safe_split, _score
+from crosscut.tasks.folds import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +101,7 @@ def _one_by_one(
 ) -> NestedResult:
     """Compute the same result with scikit-learn's search, one fit at a time."""
     start = time.perf_counter()
-    n_rows, fit_params = X.shape[0] if hasattr(X, "shape") else len(X), params or {}
+    n_rows, fit_params = count_rows(None, X=X), params or {}
     splitter = check_cv(cv, y, classifier=is_classifier(estimator))
     pairs = list(splitter.split(X, y, groups))
     try:
