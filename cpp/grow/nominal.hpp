@@ -24,24 +24,25 @@ struct Category {
   }
 };
 
-// Sorts categories that are given in the order of their codes, by radix: first by their means as
-// floats, then those whose means are the same float.
-inline void sort_many_categories(Arena& arena, Category* order, int m) {
+// Sorts categories that are given in the order of their codes, by radix: first by a key of `range`
+// at most that does not fall as the mean rises, then those with the same key. Key: what is sorted,
+// the key before kBits bits for the place.
+template <class Key, int kBits, class KeyOf>
+void sort_many_categories(Arena& arena, Category* order, int m, u32 range, KeyOf key_of) {
   const auto mark = arena.mark();
   const auto n = static_cast<u32>(m);
-  SortKey *a = arena.take<SortKey>(n), *b = arena.take<SortKey>(n);
+  Key *a = arena.take<Key>(n), *b = arena.take<Key>(n);
   Category* unsorted = arena.take<Category>(n);
   for (u32 j = 0; j < n; j++) {
     unsorted[j] = order[j];
-    const u32 bits = __builtin_bit_cast(u32, static_cast<float>(order[j].mean) + 0.0f);
-    const u32 key = bits >> 31 ? ~bits : bits | 1u << 31;  // sorts like the float
-    a[j].v = u64{key} << 32 | j;
+    a[j].v = decltype(Key::v){key_of(order[j].mean)} << kBits | j;
   }
-  const SortKey* sorted = sort_keys<32>(a, b, n, ~0u);
-  for (u32 j = 0; j < n; j++) order[j] = unsorted[static_cast<u32>(sorted[j].v)];
+  const Key* sorted = sort_keys<kBits>(a, b, n, range);
+  for (u32 j = 0; j < n; j++)
+    order[j] = unsorted[sorted[j].v & ((decltype(Key::v){1} << kBits) - 1)];
   for (u32 begin = 0, end = 1; begin < n; begin = end++) {
     bool in_order = true;
-    for (; end < n && sorted[end].v >> 32 == sorted[begin].v >> 32; end++)
+    for (; end < n && sorted[end].v >> kBits == sorted[begin].v >> kBits; end++)
       in_order &= !(order[end] < order[end - 1]);
     if (!in_order) std::sort(order + begin, order + end);
   }
@@ -49,10 +50,18 @@ inline void sort_many_categories(Arena& arena, Category* order, int m) {
 }
 
 // The same for any number of categories. Up to kMost it counts the means below each, which has no
-// unpredictable branches.
-inline void sort_categories(Arena& arena, Category* order, int m) {
+// unpredictable branches. Are the means `fractions` from 0 to 1? Different fractions of up to 255
+// rows then have different keys.
+inline void sort_categories(Arena& arena, Category* order, int m, bool fractions) {
   constexpr int kMost = 64;
-  if (m > kMost) return sort_many_categories(arena, order, m);
+  if (m > kMost && m <= 1 << 16 && fractions)
+    return sort_many_categories<ListKey, 16>(
+        arena, order, m, 0xffff, [](double mean) { return static_cast<u32>(mean * 0xffff); });
+  if (m > kMost)
+    return sort_many_categories<SortKey, 32>(arena, order, m, ~0u, [](double mean) {
+      const u32 bits = __builtin_bit_cast(u32, static_cast<float>(mean) + 0.0f);
+      return bits >> 31 ? ~bits : bits | 1u << 31;  // sorts like the float
+    });
   using D = Vec<double, kDoubles>;
   D means[kMost / kDoubles];
   Category unsorted[kMost];
@@ -112,7 +121,7 @@ int sort_by_mean(const Problem& p, Arena& arena, const double* table, const i64*
     order[m++] = {mean, v};
   }
   if (!(quality > least)) return 0;
-  sort_categories(arena, order, m);
+  sort_categories(arena, order, m, false);
   const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
   const auto same = [&](int a, int b) {
     return n[a] == 1 && n[b] == 1 ? single(a) == single(b)
@@ -170,8 +179,23 @@ class NominalColumn {
       if (enough) best_choice.q = run.quality.several(parts, m, node.stats);
       return best_choice;
     }
+    // Gini by counts: sums of squares show whether a test may beat `least` or the best so far. The
+    // slack is larger than the rounding of both formulas.
+    const bool squares = run.family == Family::many_gini && !off(Acceleration::fast_comparison);
+    const double slack = 1 - 0x1p-50 * (static_cast<double>(K) + 8);
+    const auto may_beat = [&](const double* sum, i64 rows) {
+      double left = 0, right = 0;
+      for (std::size_t c = 0; c < K; c++) {
+        const double other = node.stats[c] - sum[c];
+        left += sum[c] * sum[c];
+        right += other * other;
+      }
+      const auto l = static_cast<double>(rows), r = static_cast<double>(node.n_rows - rows);
+      return left * r + right * l > l * r * (std::max(least, best_choice.q) * slack);
+    };
     const auto evaluate = [&](const double* sum, i64 rows, u64 key) {
       if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return;
+      if (squares && !may_beat(sum, rows)) return;
       counts.exact++;
       if (const double q = run.quality.binary(sum, node.stats); q > best_choice.q)
         best_choice = {q, key};
@@ -203,10 +227,11 @@ class NominalColumn {
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
       const double* s = of(codes[j]);
-      const double total = run.quality.total(s);
+      const double total =
+          run.counted ? static_cast<double>(n[codes[j]]) : run.quality.total(s);
       order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
     }
-    sort_categories(arena, order, m);
+    sort_categories(arena, order, m, true);
   }
   template <class Look> void evaluate_prefixes(int o, Look evaluate) {
     const int K = run.K();

@@ -43,6 +43,10 @@ def _problem(name):
     if name == "nominal":
         columns |= {f"letter {k}": np.array(list("abcdefg"))[rng.integers(0, 7, n)] for k in range(3)}
         return pl.DataFrame(columns), _classes(score + (columns["letter 0"] > "c"), 4), tasks, Growth()
+    if name == "many categories":
+        letters = np.array([chr(65 + k) for k in range(40)])[rng.integers(0, 40, (3, n))]
+        data = pl.DataFrame({f"letter {k}": letters[k] for k in range(3)})
+        return data, _classes(score + (letters[0] > "S"), 3), tasks, Growth()
     table = pl.DataFrame(columns)
     if name == "shallow hundred classes":
         limits = Limits(max_depth=4)
@@ -92,6 +96,7 @@ GUARDS = {
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
         ("nominal", "exact", 0, 5_700),
+        ("many categories", "exact", 0, 4_700),
         ("large", "exact", 0, 13_800),
         ("large many classes", "exact", 0, 17_200),
         ("large regression", "exact", 0, 18_000),

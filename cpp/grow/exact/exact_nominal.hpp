@@ -53,7 +53,7 @@ void sort_by_exact_mean(const Problem& p, const Categories& x, const Sums& grid,
         for (int k = 0; k < grid.K; k++) weight += s[k];
         order[j].mean = weight > 0 ? s[c] / weight : 0;
       }
-      sort_categories(arena, order, m);
+      sort_categories(arena, order, m, true);
       // a weight on the grid is off by at most this fraction
       const double off = p.weight_rounded ? 1 / p.least_weight : 0;
       const double far = off > 0.0625 ? 1 : 3 * off + 0x1p-50;
@@ -61,7 +61,7 @@ void sort_by_exact_mean(const Problem& p, const Categories& x, const Sums& grid,
     }
   }
   for (int j = 0; j < m; j++) order[j].mean = exact(order[j].code);
-  sort_categories(arena, order, m);
+  sort_categories(arena, order, m, p.n_classes > 0);
 }
 
 // Returns true if some test is better than all tests offered before. `map` is then its branch of
