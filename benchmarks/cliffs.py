@@ -63,8 +63,9 @@ class Cell:
 
     def ours(self, X, y):
         """Return the fit of crosscut's estimator as a function."""
-        data = pl.DataFrame({f"c{j}": x.astype(int).astype(str) for j, x in enumerate(X.T)})
-        data = data if self.categories else X
+        data = X
+        if self.categories:
+            data = pl.DataFrame({f"c{j}": x.astype(int).astype(str) for j, x in enumerate(X.T)})
         learner = TreeClassifier if self.classes else TreeRegressor
         options = {"n_jobs": 1, **self.parameters}
         if self.splits != "binary":
@@ -89,7 +90,7 @@ AXES: dict[str, tuple[str, Cell, list]] = {
     "rows, classes": ("rows", Cell(columns=20, parameters=DEPTH), [10_000, 100_000]),
     "rows, regression, full depth": ("rows", Cell(classes=0), [5_000, 50_000]),
     "rows, leaves of 20": ("rows", Cell(parameters={"min_samples_leaf": 20}), [10_000, 100_000]),
-    "columns": ("columns", Cell(rows=2_000), [200, 2_000]),
+    "columns": ("columns", Cell(rows=2_000), [2_000, 20_000]),
     "folds, depth 4": ("folds", Cell(columns=20, parameters={"max_depth": 4}), [10, 100, 1_000, 10_000]),
     "folds, depth 8": ("folds", Cell(columns=20, parameters=DEPTH), [10, 100, 1_000, 10_000]),
     "classes, Gini, depth 8": ("classes", Cell(rows=20_000, parameters=DEPTH), [10, 1_000]),

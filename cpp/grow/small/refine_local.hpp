@@ -6,9 +6,6 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// A node with a range of fewer units has a new grid if the present one leaves its test open.
-constexpr double kNarrow = 0x1p26;
-
 template <class After>
 void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks,
                      After after);
@@ -93,17 +90,6 @@ template <class Code> class SingleTask {
         stats[1] += 1;
       }
   }
-  // Does the grid distinguish the targets of a node so badly that a new one pays?
-  bool is_narrow(const SingleNode<Code>& x) const {
-    if (!table.own_grid || x.n == table.n) return false;
-    const u32* list = x.any_list();
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (u32 i = 0; i < x.n; i++) {
-      low = std::min(low, table.product[list[i] & kRowMask]);
-      high = std::max(high, table.product[list[i] & kRowMask]);
-    }
-    return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
-  }
   // Refines a node in a local table of its own rows.
   void refine_on_new_grid(const SingleNode<Code>& x) {
     const auto mark = w.scratch.mark();
@@ -184,7 +170,7 @@ template <class Code> class SingleTask {
       if (x.code.sparse(x.n) && !has_few_rows(x)) x = recoded(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
-      if (has_few_rows(x) && is_narrow(x)) {
+      if (has_few_rows(x) && is_narrow(table, x)) {
         refine_on_new_grid(x);
         break;
       }
@@ -219,7 +205,7 @@ template <class Code> class SingleTask {
     const SingleRows node_rows{x.n, x.any_list(), table};
     Best best(w, bundle);
     search_single(w, table, bundle, x, rows, best);
-    if (best.rivals && best.rivals[0].contested && is_narrow(x)) {
+    if (best.rivals && best.rivals[0].contested && is_narrow(table, x)) {
       refine_on_new_grid(x);
       return false;
     }

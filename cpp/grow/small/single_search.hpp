@@ -236,6 +236,8 @@ template <class P> struct SingleSearch : Search<P> {
       if (!allowed_lanes(w, bundle, f)) continue;
       if (w.run.p.columns[f].nominal) search_nominal(f, x.lists[j], x.n);
       else search_numeric(f, x.lists[j], x.n);
+      // the first column shows whether the node needs a new grid
+      if (!j && best.rivals && best.rivals[0].contested && is_narrow(table, x)) return;
     }
   }
 };
