@@ -59,9 +59,10 @@ def _arrow_parts(data: Any) -> list[Any]:
         return []
     frame = hasattr(data, "columns")
     dtypes = data.dtypes if frame else [getattr(data, "dtype", None)]
+    series = (each for _, each in data.items()) if frame else [data]
     arrays: list[Any] = [
-        getattr(data.iloc[:, f] if frame else data, "array", None)
-        for f, dtype in enumerate(dtypes)
+        getattr(each, "array", None)
+        for each, dtype in zip(series, dtypes, strict=True)
         if not isinstance(dtype, np.dtype)
     ]
     arrays += [array.categories.array for array in arrays if hasattr(array, "categories")]
@@ -97,6 +98,10 @@ def _columns_of_frame(X: TableLike) -> list[Column]:
 
         X = pa.table(X)
     check_arrow(X=X)
+    if nw.dependencies.is_pandas_dataframe(X):  # its own columns: narwhals takes 15 µs to wrap one
+        if 0 in X.shape:
+            raise empty_error(X.shape)
+        return [_column_of_series(str(name), series) for name, series in X.items()]
     try:
         frame = nw.from_native(X)
     except TypeError:
@@ -107,8 +112,6 @@ def _columns_of_frame(X: TableLike) -> list[Column]:
         frame = frame.collect()
     if 0 in frame.shape:
         raise empty_error(frame.shape)
-    if nw.dependencies.is_pandas_dataframe(X):  # its own columns: narwhals takes 15 µs to wrap one
-        return [_column_of_series(str(name), series) for name, series in X.items()]
     return [
         _column_of_series(str(name), series)
         for name, series in zip(frame.columns, frame.iter_columns(), strict=True)
@@ -120,6 +123,9 @@ def _column_of_series(name: str, column: Any) -> Column:
     stored = getattr(column, "dtype", None)
     if isinstance(stored, np.dtype) and stored.kind in "fiub":
         return Column(name, "boolean" if stored.kind == "b" else "numeric", column.to_numpy())
+    array: Any = getattr(column, "array", None)
+    if hasattr(array, "codes"):  # categories of pandas
+        return Column(name, "nominal", array.codes, tuple(array.categories.tolist()), ordered=array.ordered)
     import narwhals as nw
 
     series: nw.Series[Any] = nw.from_native(column, series_only=True)
@@ -150,14 +156,10 @@ def _column_of_series(name: str, column: Any) -> Column:
 
 def _nominal_column(name: str, series: nw.Series[Any]) -> Column:
     """Return a column of categories, in the order of the user's type if it has one, else sorted."""
-    native = series.to_native()
-    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas
-        categories = tuple(native.cat.categories.tolist())
-        return Column(name, "nominal", native.cat.codes.to_numpy(), categories, ordered=native.cat.ordered)
     coded = coded_text(series)
     if coded is not None:
         return Column(name, "nominal", coded.codes, tuple(coded.categories), ordered=coded.ordered)
-    order = None
+    native, order = series.to_native(), None
     if getattr(getattr(native, "type", None), "ordered", False):
         order = native.unify_dictionaries().chunk(0).dictionary.to_pylist()  # Arrow's
     return column_of(name, np.array(series.to_list(), dtype=object), nominal=True, order=order)
