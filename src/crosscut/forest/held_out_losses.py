@@ -162,7 +162,7 @@ class Prunings:
         self.loss: Loss = objective.loss if n_classes or of_numbers else "squared"
         self.rpart = rpart
         self.strengths = strengths(packed, objective.shrinkage)
-        self.own = probabilities(packed.value) if n_classes else np.ascontiguousarray(packed.value)
+        self.values = probabilities(packed.value) if n_classes else np.ascontiguousarray(packed.value)
         _, error = node_losses(packed, n_classes)
         node_alpha = (
             rpart_alphas(packed, error) / packed.weight[packed.node_start[packed.tree_of]]
@@ -186,13 +186,13 @@ class Prunings:
             return np.cumsum(change)[:-1]
 
         self.n_leaves = np.rint(sum_over_leaves(np.ones(len(final.feature)))).astype(np.int64)
-        own = self.own[nodes]
+        shares = self.values[nodes]
         if self.loss == "brier":
-            error = packed.weight[nodes] * (1 - np.einsum("ij,ij->i", own, own))
+            error = packed.weight[nodes] * (1 - np.einsum("ij,ij->i", shares, shares))
         elif self.loss == "log":
             from scipy.special import entr
 
-            error = packed.weight[nodes] * entr(own).sum(axis=1)
+            error = packed.weight[nodes] * entr(shares).sum(axis=1)
         elif self.loss == "absolute":
             error = np.full(len(error), np.nan)  # nodes only have sums of squares
         self.train_error = np.maximum(sum_over_leaves(error[nodes]) / packed.weight[0], 0.0)
@@ -244,7 +244,7 @@ class Prunings:
             "n_levels": len(self.alpha),
             "leaf": held_out.leaf,
             "row_start": held_out.row_start,
-            "own": self.own,
+            "own": self.values,
             "measure": loss,
             "y": targets,
             "cost": cost,

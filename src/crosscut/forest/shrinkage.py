@@ -40,8 +40,8 @@ def shrunk(forest: Forest, strength: float, *, classifies: bool) -> Forest:
     if strength <= 0:
         return forest
     packed = forest.packed
-    own = probabilities(packed.value) if classifies else np.ascontiguousarray(packed.value)
-    value = packed.core.shrink(own, strength)
+    means = probabilities(packed.value) if classifies else np.ascontiguousarray(packed.value)
+    value = packed.core.shrink(means, strength)
     if classifies:
         value *= packed.weight[:, None]
     return Forest(replace(packed, value=value), forest.work)
