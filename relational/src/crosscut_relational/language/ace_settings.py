@@ -111,7 +111,7 @@ def settings_from_text(text: str, source: str = "<text>", problems: list[str] | 
     bias = Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(draft.modes)),
         types=draft.types,
-        settings=Settings(**draft.settings),
+        settings=Settings(ties="last", **draft.settings),
         **draft.parts,
     )
     if draft.root is not None:

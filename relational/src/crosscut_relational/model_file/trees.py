@@ -87,7 +87,7 @@ def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | R
     signature, tests, classes = read_language(header, model)
     if classifies != (classes is not None):
         raise ModelFileError("the classes do not fit the model")
-    stored = {"shrinkage": None, **header["settings"]}  # files of earlier versions lack it
+    stored = {"shrinkage": None, "ties": "first", **header["settings"]}  # files of earlier versions lack them
     if set(stored) != set(_SETTINGS):
         raise ModelFileError("the settings are not those of a relational tree")
     settings = Settings(**stored)

@@ -249,6 +249,7 @@ class Grower:
                 "variance" if settings.regression else settings.heuristic,
                 settings.minimal_cases,
                 settings.accuracy,
+                settings.ties == "last",
                 -1 if settings.max_depth is None else settings.max_depth,
                 self.max_uses,
                 self.target.critical_f,
