@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 
 # words of the SQL of views that combine several rows
-_COMBINES = frozenset({"avg", "count", "distinct", "group", "limit", "max", "min", "over", "sum", "total"})
+_COMBINES = frozenset(
+    {"avg", "count", "count_star", "distinct", "group", "limit", "max", "min", "over", "sum", "total"}
+)
 
 
 def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
@@ -79,16 +81,27 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
 
 def _without_timeless_views(database: Database) -> Database:
     """Leave out views whose rows cannot be restricted to those before a date: they may count later rows."""
-    hidden = []
-    for (name, _), columns in database.columns.items():
-        words = set(re.findall(r"\w+", database.views.get(name, "").lower()))
-        dated = any(column.kind == "date" for column in columns)
-        if words and name != database.target_name and (not dated or words & _COMBINES):
-            hidden.append(name)
+    dated = {
+        name.lower()
+        for (name, _), columns in database.columns.items()
+        if name != database.target_name and any(column.kind == "date" for column in columns)
+    }
+    words = {  # without the names of the view and of the tables that columns belong to
+        name: re.findall(r"\w+", re.sub(r"^create .*? as |\w+\W*\.", "", text.lower()))
+        for name, text in database.views.items()
+        if name != database.target_name
+    }
+    hidden = [
+        name
+        for name, each in words.items()
+        if name.lower() not in dated or not _COMBINES.isdisjoint(each) or sum(w in dated for w in each) > 1
+    ]
+    for name in hidden:  # grows during the loop: views of views
+        hidden += [other for other in words if name.lower() in words[other] and other not in hidden]
     if hidden:
         warnings.warn(
             f"as_of: left out views that may count later rows: {', '.join(hidden)}; a view needs a date of "
-            "its own and no GROUP BY, DISTINCT or aggregate function",
+            "its own and one table with dates, and no GROUP BY, DISTINCT or aggregate function",
             UserWarning,
             stacklevel=4,
         )
