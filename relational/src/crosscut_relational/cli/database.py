@@ -95,6 +95,8 @@ def read_database(
                     UserWarning,
                     stacklevel=2,
                 )
+        if database.links:
+            warnings.warn(f"links: {', '.join(database.links)}", UserWarning, stacklevel=2)
         if kind is None and database.target is not None:
             _note_kind(database, target)
         if database.target is None:

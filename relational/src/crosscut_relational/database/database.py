@@ -144,6 +144,22 @@ class Database:
         known = self.relations.get((name, arity))
         return known if known is not None else Relation(name, np.empty((arity, 0), np.int32), (None,) * arity)
 
+    @property
+    def links(self) -> list[str]:
+        """The links between tables, as ``table.column=table.column``."""
+        keys = {
+            name: column.name
+            for (name, _), columns in self.columns.items()
+            for column in columns
+            if column.kind == "key"
+        }
+        return [
+            f"{name}.{column.name}={column.table or other}.{column.refers_to or keys[str(other)]}"
+            for (name, arity), columns in self.columns.items()
+            for column, other in zip(columns, self.relations[name, arity].types, strict=True)
+            if column.kind == "link" or (column.kind == "key" and other != name)
+        ]
+
     def arities(self, name: str) -> list[int]:
         """Arities of the predicates with this name."""
         return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})

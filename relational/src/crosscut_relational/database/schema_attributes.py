@@ -105,6 +105,8 @@ class SchemaAttributes:
     def _to_many(self, path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
         last = path[-1]
         key = self.key_positions[last.predicate]
+        if len(path) > 1 and last.enter == key and last.leave == self.key_positions[path[-2].predicate]:
+            return  # tables with the same keys: the rows that refer to one are reached from the other
         for other, columns in self.database.columns.items():
             for position, column in enumerate(columns):
                 if other == self.target or column.kind != "link" or position == self.key_positions[other]:

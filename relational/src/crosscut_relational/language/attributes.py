@@ -147,6 +147,20 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("x", "ch", "sh")) else f"{noun}s"
 
 
+def singular(noun: str) -> str:
+    """Return the singular of a table's name that looks like a plural.
+
+    Examples
+    --------
+    >>> singular("Orders"), singular("categories"), singular("boxes"), singular("address"), singular("box")
+    ('Order', 'category', 'box', 'address', 'box')
+    """
+    for ending, replaced in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("s", "")):
+        if noun.endswith(ending) and len(noun) > len(ending) + 1 and not noun.endswith(("ss", "us")):
+            return noun[: -len(ending)] + replaced
+    return noun
+
+
 def _step_names(steps: tuple[Step, ...], columns: Columns) -> list[str]:
     """Name each step after the first by its table, or by its link if the link has a different name."""
     names = []
@@ -155,7 +169,7 @@ def _step_names(steps: tuple[Step, ...], columns: Columns) -> list[str]:
         plain = link.lower().removesuffix("id").removesuffix("_")
         use_link = not step.many and plain and plain not in step.table.lower() and step.leave != before.enter
         use_link = use_link and "+" not in link  # "+" joins the columns of a composite key
-        names.append(link[: len(plain)] if use_link else step.table)
+        names.append(link[: len(plain)] if use_link else step.table if step.many else singular(step.table))
     return names
 
 

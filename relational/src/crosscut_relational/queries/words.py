@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crosscut.data.columns import cut_text, separates_days
 from crosscut.forest.export.text import number
 from crosscut_relational.database.database import MISSING
-from crosscut_relational.language.attributes import attribute_text, rows_text
+from crosscut_relational.language.attributes import attribute_text, rows_text, singular
 from crosscut_relational.queries.printing import query_text
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ class Words:
         inside: dict[int, tuple[int, str]] = {}  # row variables of this test: phrase, name
         for goal in rows:
             columns = self.signature.columns[goal.name, len(goal.args)]
-            label = goal.name if goal.negated else _label(goal.name, known)
+            noun = singular(goal.name)
+            label = noun if goal.negated else _label(noun, known)
             key = next(a for a, column in zip(goal.args, columns, strict=True) if column.kind == "key")
             if key < self.signature.n_keys and not goal.negated:  # the example itself
                 place, prefix = len(phrases), ""
