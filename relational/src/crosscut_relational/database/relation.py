@@ -25,17 +25,9 @@ CHUNK = 1 << 21  # maximum number of rows per step of long computations
 class Relation:
     """Facts of one predicate, without duplicates, in the order in which they were first stated.
 
-    Attributes
-    ----------
-    name : str
-        The predicate's name; predicates of different arity are different relations.
-    columns : int32 array of shape (arity, n_facts), C-contiguous
-        Constants by id; a column is contiguous in memory.
-    types : tuple
-        Per argument: the name of its type, a `TypeVariable`, or None where none was declared.
-    keyed : bool
-        Whether the first argument is an example's key. A literal whose first argument is the key then reads
-        only the facts of its example. This does not change the results of queries.
+    ``columns`` (arity, facts) holds constants by id. ``types`` has the name of each argument's type, a
+    `TypeVariable`, or None. ``keyed`` says that the first argument is an example's key: a literal whose first
+    argument is the key then reads only the facts of its example. This does not change the results.
     """
 
     name: str

@@ -23,23 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class StoredTables:
-    """Tables of a folder or database, with declared keys and views.
-
-    Attributes
-    ----------
-    tables : dict of str to pyarrow.Table
-        Tables and views by name. A composite key is added as one column.
-    primary : dict of str to tuple of str
-        The columns of primary keys.
-    foreign : list of (table, columns, other table, its columns)
-        Foreign keys.
-    views : dict of str to str
-        The SQL text of views.
-    """
+    """Tables and views of a folder or database, with declared keys; a composite key becomes one column."""
 
     tables: dict[str, Any]
     primary: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    foreign: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(default_factory=list)
+    foreign: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(
+        default_factory=list
+    )  # as table, columns, other table, its columns
     views: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -94,22 +94,12 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
 def column_thresholds(
     database: Database, predicate: tuple[str, int], column: int, n: int, method: str = "equal_freq"
 ) -> list[float]:
-    """Return at most `n` thresholds between the numbers of one argument, ascending.
+    """Return at most `n` ascending thresholds between the numbers of one argument of a relation.
 
-    Parameters
-    ----------
-    database : Database
-        The database.
-    predicate : (str, int)
-        Name and arity of the relation.
-    column : int
-        The argument.
-    n : int
-        Maximum number of thresholds.
-    method : "equal_freq" or "entropy"
-        Equal numbers of facts between thresholds, whatever the target; or best-first splits that reduce the
-        entropy of the examples' classes (the variance of numeric targets). "entropy" uses the targets of all
-        examples, including held-out ones. Facts without a key have no class, so they use "equal_freq".
+    "equal_freq" has equal numbers of facts between thresholds, whatever the target. "entropy" splits
+    best-first to reduce the entropy of the examples' classes (the variance of numeric targets) and uses the
+    targets of all examples, including held-out ones. Facts without a key have no class, so they use
+    "equal_freq".
     """
     relation = database.relation(*predicate)
     values = database.constants.numbers[relation.columns[column]]

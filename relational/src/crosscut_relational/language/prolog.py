@@ -83,14 +83,8 @@ class Clause:
 def read_program(text: str, source: str = "<text>", problems: list[str] | None = None) -> Iterator[Clause]:
     """Yield the clauses of a Prolog program in order.
 
-    Parameters
-    ----------
-    text : str
-        The program.
-    source : str
-        Name of the file, for error messages.
-    problems : list, optional
-        Collects the errors of faulty clauses, which are skipped. Without it, one error at the end names all.
+    The errors of faulty clauses, which are skipped, go to `problems`; without it, one error at the end names
+    all of them.
 
     Examples
     --------

@@ -154,19 +154,7 @@ class RelationalForest:
 
 
 class Grower:
-    """Grows the trees of one database, language and partition into folds.
-
-    Parameters
-    ----------
-    facts : Facts
-        The database.
-    language : Language
-        The language of tests, with the settings of growth.
-    folds : int array of shape (n_examples,)
-        Fold of each example, starting at 0; -1 for examples that all tasks train on.
-    step_limit : int
-        See `Queries`.
-    """
+    """Grows the trees of one database, language and partition into folds (-1: all tasks train on it)."""
 
     def __init__(
         self, facts: Facts, language: Language, folds: NDArray[np.int32], *, step_limit: int = STEP_LIMIT
@@ -200,19 +188,11 @@ class Grower:
     ) -> RelationalForest:
         """Grow and prune all trees, and let each predict its held-out examples.
 
-        Parameters
-        ----------
-        sharing : "parallel", "paper", "serial" or "uncached"
-            "parallel": all trees in one run. "paper": the same without a cache, as in the paper's parallel
-            procedure. "serial": each tree separately, with a separate cache. "uncached": each tree separately
-            without a cache, the paper's serial procedure. The trees are identical.
-        tasks : sequence of int, optional
-            The folds to hold out, one tree each; -1 for no fold. By default -1, then every fold.
-        n_jobs : int, optional
-            Number of threads; all cores if None. The trees do not depend on it.
-        progress : callable, optional
-            Called about ten times a second with the fraction of the work done; by default the function set by
-            :func:`crosscut.engines.progress.watching`.
+        "parallel" grows all trees in one run; "paper" does the same without a cache, as the paper's parallel
+        procedure; "serial" grows each tree with a cache of its own, and "uncached" without, as the paper's
+        serial procedure. The trees are identical, for any number of threads. `tasks` are the folds to hold
+        out, one tree each, -1 for no fold; by default -1, then every fold. `progress` is called about ten
+        times a second with the fraction of the work done, by default the function that is `watching`.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
