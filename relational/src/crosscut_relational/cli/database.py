@@ -45,7 +45,8 @@ def read_database(
     ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
     `Bias.from_schema`) are for linked tables. None means that an option was not used.
     """
-    from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.attributes import KEY_OF_SEVERAL
     from crosscut_relational.language.bias import Bias
 
     chosen = {name: value for name, value in settings.items() if value is not None}
@@ -226,8 +227,12 @@ def _form(path: Path | Server) -> str:
 
 
 def _tables(path: Path | Server) -> StoredTables:
-    from crosscut_relational.database.postgresql import read_postgresql
-    from crosscut_relational.database.table_files import read_duckdb, read_folder, read_sqlite
+    from crosscut_relational.database.table_files import (
+        read_duckdb,
+        read_folder,
+        read_postgresql,
+        read_sqlite,
+    )
 
     try:
         with failing_with(UNREADABLE), waiting(f"reading {path.name}"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,39 +19,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.attributes import Attribute, Column
     from crosscut_relational.language.bias import Bias, Reach
     from crosscut_relational.language.rule import Rule
 
-
-KEY_OF_SEVERAL = "+"  # joins the names, and the values, of the columns of a composite key
 ROW_NUMBER = "row number"  # the key of a table without a key
 MISSING = "missing"  # the constant for a missing value; missing links get distinct constants
-ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a relation that comes from a table.
-
-    ``kind`` is "key" for the table's primary key, "link" for a key of another table, "numeric", "date" or
-    "nominal". The relation's type of a key or link is the name of the table it belongs to.
-    """
-
-    name: str
-    kind: ColumnKind
-    refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
-    table: str | None = None  # the table of that column
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The columns of the table that it combines; a composite key has several."""
-        return tuple(self.name.split(KEY_OF_SEVERAL))
-
-    @property
-    def referred(self) -> Column:
-        """The column that a link refers to."""
-        return Column(self.refers_to or self.name, "key")
 
 
 @dataclass(eq=False)
@@ -442,6 +415,6 @@ class Database:
         **options
             As in `from_tables`.
         """
-        from crosscut_relational.database.postgresql import read_postgresql
+        from crosscut_relational.database.table_files import read_postgresql
 
         return read_postgresql(uri, schema).database(target, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,13 +61,28 @@ def in_chunks(n: int) -> Iterator[slice]:
 
 
 def searched(
-    ordered: NDArray[np.int64], values: NDArray[np.int64], side: Literal["left", "right"]
+    ordered: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"]
 ) -> NDArray[np.int64]:
     """Return the positions of values among ordered values."""
     positions = np.empty(len(values), np.int64)
     for chunk in in_chunks(len(values)):
         positions[chunk] = np.searchsorted(ordered, values[chunk], side)
     return positions
+
+
+def equal_pairs(
+    left: NDArray[Any], right: NDArray[Any], most: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of all pairs of equal values, by ascending place on the left; at most `most`."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    first = searched(ordered, left, "left")
+    counts = searched(ordered, left, "right") - first
+    total = int(counts.sum())
+    if most is not None and total > most:
+        raise ValueError(f"joining it makes {total} bindings, more than {most}")
+    within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.arange(len(left)), counts), order[np.repeat(first, counts) + within]
 
 
 def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -16,7 +16,8 @@ from crosscut_relational.language.bias import BiasError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crosscut_relational.database.database import Column, Database
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.attributes import Column
     from crosscut_relational.language.bias import Reach
     from crosscut_relational.language.terms import Constant
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crosscut_relational.database.database import MISSING, Column, ColumnKind
+from crosscut_relational.database.database import MISSING
 from crosscut_relational.database.schema_attributes import SchemaAttributes
 from crosscut_relational.database.thresholds import column_thresholds
-from crosscut_relational.language.attributes import attribute_text
+from crosscut_relational.language.attributes import Column, ColumnKind, attribute_text
 from crosscut_relational.language.bias import Bias, BiasError
 from crosscut_relational.language.modes import Choice, Key, Literal, Mode, Var
 

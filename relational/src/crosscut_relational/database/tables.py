@@ -14,10 +14,10 @@ import numpy as np
 from crosscut import CrosscutWarning
 from crosscut.data.columns import moment_of
 from crosscut.engines.progress import each_part, watching_part
-from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
+from crosscut_relational.database.database import MISSING, ROW_NUMBER, Database
 from crosscut_relational.database.relation import Relation
 from crosscut_relational.database.target import class_codes
-from crosscut_relational.language.attributes import singular
+from crosscut_relational.language.attributes import Column, singular
 from crosscut_relational.language.terms import Compound
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut_relational.database.constants import Constants
-    from crosscut_relational.database.database import ColumnKind
+    from crosscut_relational.language.attributes import ColumnKind
     from crosscut_relational.language.terms import Constant
 
 FEW_CLASSES = 10  # integers with at most this number of different values are classes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,15 +14,34 @@ if TYPE_CHECKING:
 Function: TypeAlias = Literal["value", "count", "min", "max", "sum", "mean", "share", "distinct", "latest"]
 Kind: TypeAlias = Literal["numeric", "date", "nominal", "link"]
 
-Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Named, ...]]"  # of tables, by predicate
+ColumnKind: TypeAlias = Literal["key", "link", "numeric", "date", "nominal"]
+Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Column, ...]]"  # of tables, by predicate
+
+KEY_OF_SEVERAL = "+"  # joins the names, and the values, of the columns of a composite key
 
 
-class Named(Protocol):
-    """A column of a table."""
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation that comes from a table.
+
+    ``kind`` is "key" for the table's primary key, "link" for a key of another table, "numeric", "date" or
+    "nominal". The relation's type of a key or link is the name of the table it belongs to.
+    """
+
+    name: str
+    kind: ColumnKind
+    refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
+    table: str | None = None  # the table of that column
 
     @property
-    def name(self) -> str:
-        """Name of the column."""
+    def parts(self) -> tuple[str, ...]:
+        """The columns of the table that it combines; a composite key has several."""
+        return tuple(self.name.split(KEY_OF_SEVERAL))
+
+    @property
+    def referred(self) -> Column:
+        """The column that a link refers to."""
+        return Column(self.refers_to or self.name, "key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +108,6 @@ def attribute_text(attribute: Attribute, columns: Columns) -> str:
 
     Examples
     --------
-    >>> from crosscut_relational.database.database import Column
     >>> columns = {
     ...     ("customer", 2): (Column("customer_id", "key"), Column("age", "numeric")),
     ...     ("purchase", 2): (Column("customer_id", "link"), Column("amount", "numeric")),

@@ -11,8 +11,7 @@ import numpy as np
 import crosscut
 from crosscut.training.stored import ModelFileError, plain_parameters, set_parameters
 from crosscut_relational.database.constants import Constants
-from crosscut_relational.database.database import Column, ColumnKind
-from crosscut_relational.language.attributes import Attribute, Function, Kind, Step
+from crosscut_relational.language.attributes import Attribute, Column, ColumnKind, Function, Kind, Step
 from crosscut_relational.language.prolog import PrologError, read_term
 from crosscut_relational.language.rule import Goal
 from crosscut_relational.language.terms import Variable, term_text

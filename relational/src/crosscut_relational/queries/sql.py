@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from crosscut.data.columns import moment_of
 from crosscut.data.databases import quoted
-from crosscut_relational.database.database import KEY_OF_SEVERAL, MISSING, ROW_NUMBER
+from crosscut_relational.database.database import MISSING, ROW_NUMBER
+from crosscut_relational.language.attributes import KEY_OF_SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crosscut_relational.database.database import Column
-    from crosscut_relational.language.attributes import Attribute, Step
+    from crosscut_relational.language.attributes import Attribute, Column, Step
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.language.terms import Constant
     from crosscut_relational.queries.tree import Node, RelationalTree, Signature

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut_relational.database.constants import Constants
-    from crosscut_relational.database.database import Column
-    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.attributes import Attribute, Column
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.language.terms import Constant
     from crosscut_relational.queries.sql import Dialect
