@@ -9,6 +9,7 @@ import numpy as np
 
 from crosscut_relational.database.constants import Constants
 from crosscut_relational.database.relation import Relation
+from crosscut_relational.language.attributes import key_position
 from crosscut_relational.language.settings import Settings
 from crosscut_relational.language.terms import Constant, term_text
 
@@ -120,12 +121,7 @@ class Database:
     @property
     def links(self) -> list[str]:
         """The links between tables, as ``table.column=table.column``."""
-        keys = {
-            name: column.name
-            for (name, _), columns in self.columns.items()
-            for column in columns
-            if column.kind == "key"
-        }
+        keys = {name: each[key_position(each)].name for (name, _), each in self.columns.items()}
         return [
             f"{name}.{column.name}={column.table or other}.{column.refers_to or keys[str(other)]}"
             for (name, arity), columns in self.columns.items()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crosscut_relational.database.database import MISSING
-from crosscut_relational.database.schema_attributes import SchemaAttributes
+from crosscut_relational.database.schema_attributes import SchemaAttributes, frequent
 from crosscut_relational.database.thresholds import column_thresholds
 from crosscut_relational.language.attributes import Column, ColumnKind, attribute_text
 from crosscut_relational.language.bias import Bias, BiasError
@@ -121,7 +121,7 @@ def _equations(database: Database, attributes: Sequence[Attribute], reach: Reach
         relation = database.relations[each.steps[-1].predicate]
         values: tuple[Constant, ...] = ()
         if each.kind == "nominal":
-            values = _frequent(database, relation, each.column, reach.max_constants)
+            values = frequent(database, relation.columns[each.column], reach.max_constants)
         elif each.function == "value" and (relation.columns[each.column] == missing).any():
             values = (MISSING,)
         if len(values) > (each.kind == "nominal"):
@@ -307,9 +307,8 @@ class _Table:
         constants: dict[int, tuple[Constant, ...]] = {}
         for position, column in enumerate(self.columns):
             if column.kind == "nominal":
-                constants[position] = _frequent(
-                    self.database, self.relation, position, self.reach.max_constants
-                )
+                ids = self.relation.columns[position]
+                constants[position] = frequent(self.database, ids, self.reach.max_constants)
             elif column.kind in {"numeric", "date"}:
                 predicate = (self.relation.name, self.relation.arity)
                 limit = self.reach.max_thresholds
@@ -325,12 +324,3 @@ def _variable_name(column: str) -> str:
     words = words or ["Id"]
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if "A" <= name[0] <= "Z" else f"V{name}"
-
-
-def _frequent(database: Database, relation: Relation, column: int, limit: int) -> tuple[Constant, ...]:
-    """Return the `limit` most frequent constants of a column, in the order of their first fact."""
-    ids, first, counts = np.unique(relation.columns[column], return_index=True, return_counts=True)
-    if len(ids) > limit and np.count_nonzero(counts == 1) > len(ids) / 2:
-        return ()
-    kept = sorted(np.lexsort((first, -counts))[:limit], key=lambda each: first[each])
-    return tuple(database.constants.terms[ids[each]] for each in kept)

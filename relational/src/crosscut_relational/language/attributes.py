@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from crosscut_relational.language.terms import Constant
 
@@ -44,6 +44,11 @@ class Column:
         return Column(self.refers_to or self.name, "key")
 
 
+def key_position(columns: Sequence[Column]) -> int:
+    """Return the position of a table's key."""
+    return next(position for position, column in enumerate(columns) if column.kind == "key")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A join: column ``leave`` of the current rows equals column ``enter`` of the next table.
@@ -64,38 +69,28 @@ class Step:
         return self.table, self.arity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Attribute:
     """A value that every example has, computed once for all trees.
 
-    Attributes
-    ----------
-    steps : tuple of Step
-        Joins from the example to the rows that hold the value.
-    column : int or None
-        The column of the last table; None for a count of rows.
-    kind : "numeric", "date", "nominal" or "link"
-        Kind of value; a "link" is the key of a row of another table.
-    function : str
-        "value" if the steps lead to one row, otherwise the aggregate function.
-    condition : (int, constant) or None
-        Aggregate only rows with this constant in this column. "share" is the fraction of such rows.
-    date : int or None
-        The column of the last table that holds the date of each row.
-    as_of : int or None
-        A date column of the target's table; only rows dated before it are aggregated.
-    days : int or None
-        Aggregate only rows from this many days before ``as_of``.
+    The steps are joins from the example to the rows that hold the value, in a column of the last table. The
+    function is "value" if they lead to one row, otherwise that of a summary of rows. A condition restricts it
+    to rows with a constant in a column ("share" is the fraction of such rows), and ``as_of``, a date column
+    of the target's table, to rows dated before it, or at most ``days`` before it.
     """
 
     steps: tuple[Step, ...]
-    column: int | None
-    kind: Kind
+    column: int | None  # None for a count of rows
+    kind: Kind  # a "link" is the key of a row of another table
     function: Function = "value"
     condition: tuple[int, Constant] | None = None
-    date: int | None = None
+    date: int | None = None  # the column of the last table with the date of each row
     as_of: int | None = None
     days: int | None = None
+
+    def __repr__(self) -> str:
+        column = "" if self.column is None else f" of column {self.column}"
+        return f"<Attribute: {self.function}{column}, {'.'.join(step.table for step in self.steps)}>"
 
     @property
     def is_number(self) -> bool:

@@ -22,15 +22,10 @@ Mark: TypeAlias = OneOf["+", "-", "+-", "", "_"]
 class Var:
     """A variable; its mark determines how it is bound.
 
-    ===== ==============================================================================================
-    mark  meaning
-    ===== ==============================================================================================
-    ``+`` bound before the literal, of the argument's type
-    ``-`` new
-    ``+-`` each bound variable of the argument's type, then a new one
-    none  the argument of that name elsewhere in the mode or template; new if there is none
-    ``_`` new, and no later literal takes it as an input: a column that a mode does not use
-    ===== ==============================================================================================
+    ``+`` is bound before the literal, of the argument's type; ``-`` is new; ``+-`` is each bound variable of
+    the argument's type, then a new one. Without a mark it is the argument of that name elsewhere in the mode
+    or template, or new if there is none. ``_`` is new, and no later literal takes it as an input: a column
+    that a mode does not use.
     """
 
     mark: Mark

@@ -154,13 +154,7 @@ def _after_full_stop(text: str, position: int) -> int:
 
 
 def read_term(text: str) -> Term:
-    """Parse one term; the full stop is optional.
-
-    Examples
-    --------
-    >>> read_term("rmode(5: in(+P,+S1,+-S2))")
-    rmode(5:in(+P,+S1,+-S2))
-    """
+    """Parse one term; the full stop is optional."""
     reader = _Reader(text.rstrip().removesuffix(".") + " .", 0, "<text>", 1)
     return reader.read()
 

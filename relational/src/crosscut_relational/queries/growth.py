@@ -31,25 +31,12 @@ SHARINGS = ("parallel", "paper", "serial", "uncached")
 
 @dataclass(frozen=True)
 class Level:
-    """Work done on one level of the forest.
+    """Work done on one level of the forest, summed over its bundles."""
 
-    Attributes
-    ----------
-    bundles : int
-        Bundles refined.
-    nodes : int
-        Nodes of single trees in these bundles.
-    tests : int
-        Different tests chosen, summed over the bundles.
-    candidates : int
-        Candidate tests evaluated, summed over the bundles. Lookahead candidates count only if the test they
-        follow holds for enough examples.
-    """
-
-    bundles: int
-    nodes: int
-    tests: int
-    candidates: int
+    bundles: int  # refined
+    nodes: int  # of single trees in these bundles
+    tests: int  # different tests chosen
+    candidates: int  # tests evaluated, with lookahead if the test before holds for enough examples
 
     @property
     def f(self) -> float:
@@ -60,21 +47,11 @@ class Level:
 class RelationalForest:
     """The trees of all tasks: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
 
-    Attributes
-    ----------
-    settings : Settings
-        Settings of growth and pruning.
-    levels : tuple of Level
-        Work done, level by level.
-    n_evaluations : int
-        (component, example) pairs searched.
-    limit_hits : tuple of (str, int)
-        Queries and examples for which the search exceeded the step limit.
-    held_out : float array of shape (n_examples,)
-        Prediction (a class code or a number) for each example by the pruned tree that excludes its fold; NaN
-        for examples without a fold.
-    held_out_leaves : int array of shape (n_examples,)
-        Leaf of each example in that tree, as a preorder node number; -1 for examples without a fold.
+    ``levels`` is the work done, level by level, and ``n_evaluations`` counts the (component, example) pairs
+    searched. ``limit_hits`` are the queries, as text, and the examples for which the search exceeded the step
+    limit. ``held_out`` is the prediction (a class code or a number) for each example by the pruned tree that
+    excludes its fold, and ``held_out_leaves`` its leaf there, as a preorder node number; NaN and -1 for
+    examples without a fold.
     """
 
     def __init__(self, settings: Settings, grower: Grower | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from crosscut.data.columns import moment_of
 from crosscut.data.databases import quoted
 from crosscut_relational.database.database import MISSING, ROW_NUMBER
-from crosscut_relational.language.attributes import KEY_OF_SEVERAL
+from crosscut_relational.language.attributes import KEY_OF_SEVERAL, key_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,7 +78,7 @@ def rules_query(
 
 
 def _key(columns: tuple[Column, ...]) -> Column:
-    return next(column for column in columns if column.kind == "key")
+    return columns[key_position(columns)]
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -209,7 +209,8 @@ class _Writer:
         for goal in goals:
             if goal.is_comparison or goal.negated:
                 continue
-            key = next(a for a, column in self.arguments(goal) if column.kind == "key")
+            columns = [column for _, column in self.arguments(goal)]
+            key = goal.args[key_position(columns)]
             alias = aliases.setdefault((goal.name, len(goal.args), key), f"r{len(aliases) + 1}")
             conditions += self.constants_of(goal, alias)
             for argument, column in self.arguments(goal):

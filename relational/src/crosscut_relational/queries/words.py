@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crosscut.data.columns import cut_text, separates_days
 from crosscut.forest.export.text import number
 from crosscut_relational.database.database import MISSING
-from crosscut_relational.language.attributes import attribute_text, rows_text, singular
+from crosscut_relational.language.attributes import attribute_text, key_position, rows_text, singular
 from crosscut_relational.queries.printing import drawn, query_text
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Words:
             columns = self.signature.columns[goal.name, len(goal.args)]
             noun = singular(goal.name)
             label = noun if goal.negated else _label(noun, known)
-            key = next(a for a, column in zip(goal.args, columns, strict=True) if column.kind == "key")
+            key = goal.args[key_position(columns)]
             if key < self.signature.n_keys and not goal.negated:  # the example itself
                 place, prefix = len(phrases), ""
                 phrases.append(("", []))
