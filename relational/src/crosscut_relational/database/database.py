@@ -160,13 +160,7 @@ class Database:
         )
 
     def with_folds(self, folds: ArrayLike) -> Database:
-        """Return the same database with other fold marks.
-
-        Parameters
-        ----------
-        folds : array-like of shape (n_examples,)
-            An integer per example; -1 for examples that belong to no fold.
-        """
+        """Return the same database with other fold marks: a number for each example, -1 for no fold."""
         marks = np.asarray(folds, np.int32)
         if marks.shape != (self.n_examples,):
             raise ValueError(
@@ -174,7 +168,7 @@ class Database:
             )
         return replace(self, folds=marks)
 
-    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+    def schema_bias(self, reach: Reach, settings: dict[str, Any]) -> Bias:
         """Return modes that follow the links between tables; see `Bias.from_schema`."""
         from crosscut_relational.database.schema_bias import bias_from_schema
 
@@ -363,17 +357,7 @@ class Database:
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Read the CSV and Parquet files of a folder as tables, named after the files.
-
-        Parameters
-        ----------
-        path : path
-            The folder.
-        target : str
-            ``"table.column"``.
-        **options
-            As in `from_tables`.
-        """
+        """Read the files of a folder, such as CSV and Parquet, as tables named after them."""
         from crosscut_relational.database.table_files import read_folder
 
         return read_folder(path).database(target, **options)
@@ -399,17 +383,8 @@ class Database:
     def from_postgresql(cls, uri: str, *, target: str, schema: str = "public", **options: Any) -> Database:
         """Read the tables and views of a schema of a PostgreSQL server like `from_duckdb`.
 
-        Parameters
-        ----------
-        uri : str
-            The address, such as ``"postgresql://user@host/database"``. Requires the package
-            ``adbc-driver-postgresql`` (``pip install crosscut-relational[postgresql]``).
-        target : str
-            ``"table.column"``.
-        schema : str
-            The schema to read.
-        **options
-            As in `from_tables`.
+        The address is such as ``"postgresql://user@host/database"``. Requires the package
+        ``adbc-driver-postgresql`` (``pip install crosscut-relational[postgresql]``).
         """
         from crosscut_relational.database.table_files import read_postgresql
 

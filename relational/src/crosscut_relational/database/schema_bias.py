@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from crosscut_relational.database.thresholds import column_thresholds
 from crosscut_relational.language.attributes import Column, ColumnKind, attribute_text
 from crosscut_relational.language.bias import Bias, BiasError
 from crosscut_relational.language.modes import Choice, Key, Literal, Mode, Var
+from crosscut_relational.language.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from crosscut_relational.language.attributes import Attribute
     from crosscut_relational.language.bias import Reach
     from crosscut_relational.language.modes import Argument
-    from crosscut_relational.language.settings import Settings
     from crosscut_relational.language.terms import Constant
 
     Writer = Callable[[int, Argument], Literal]  # makes the literal with an argument in a column
@@ -38,10 +38,15 @@ _COMBINES = frozenset(
 )
 
 
-def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
+def bias_from_schema(database: Database, reach: Reach, settings: dict[str, Any]) -> Bias:
     """Make the bias; see `Bias.from_schema`."""
-    if settings.discretize == "entropy":  # held-out labels must not affect the thresholds
-        settings = replace(settings, discretize="equal_freq")
+    is_number = database.target is not None and not database.classes
+    defaults: dict[str, Any] = {"pruning": "best", "regression": is_number}
+    defaults["heuristic"] = "variance" if is_number else "gain"
+    if database.n_examples >= 100:
+        defaults["minimal_cases"] = 5
+    # held-out labels must not affect the thresholds
+    settings = {**defaults, **settings, "discretize": "equal_freq"}
     if reach.as_of is not None:
         database = _without_timeless_views(database)
     described = {
@@ -65,17 +70,13 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
         *(mode for table in tables for mode in table.modes(tables)),
     ]
     types = {predicate: relation.types for predicate, relation in database.relations.items()}
-    if settings.regression != (database.target is not None and not database.classes):
-        settings = replace(settings, regression=not settings.regression)
-        if settings.regression and settings.heuristic == "gainratio":
-            settings = replace(settings, heuristic="variance")
     return Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(modes)),
         attributes=attributes,
         max_thresholds=reach.max_thresholds,
         types=types,
         typed=True,
-        settings=settings,
+        settings=Settings(**settings),
     )
 
 

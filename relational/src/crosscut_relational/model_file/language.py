@@ -154,7 +154,8 @@ def _attribute(stored: Any, columns: Columns) -> Attribute:
     )
     need(way and {each.predicate for each in way} <= columns.keys(), "an attribute is about an unknown table")
     asked = [(way[-1], column), (way[-1], date), (way[0], as_of), *((each, each.enter) for each in way)]
-    asked += [*_leaves(way), (way[-1], None if condition is None else condition[0])]
+    asked += [(before, step.leave) for before, step in pairwise(way)]
+    asked += [(way[-1], None if condition is None else condition[0])]
     if not all(
         position is None or (_is_count(position) and position < step.arity) for step, position in asked
     ):
@@ -165,11 +166,6 @@ def _attribute(stored: Any, columns: Columns) -> Attribute:
         raise ModelFileError(f"{function!r} of {kind!r} is not an attribute")
     chosen = None if condition is None else (condition[0], _read_constant(condition[1]))
     return Attribute(way, column, kind, function, chosen, date, as_of, days)
-
-
-def _leaves(way: tuple[Step, ...]) -> list[tuple[Step, int]]:
-    """Return the column that each step leaves the table before it by."""
-    return [(before, step.leave) for before, step in pairwise(way)]
 
 
 def _is_count(value: Any) -> bool:

@@ -102,17 +102,8 @@ class RelationalRuleClassifier(RuleEstimator):
     ) -> Self:
         """Learn the rules of all examples and those of the folds, in one run.
 
-        Parameters
-        ----------
-        database : Database
-            Facts, examples and their classes.
-        y : None
-            Ignored; the target is the database's.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples, as for ``RuleClassifier``: only their ratios matter. If all are
-            multiples of the smallest weight, they count copies of examples.
-        groups : array-like of shape (n_examples,), optional
-            Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
+        The arguments are those of `RelationalTreeClassifier.fit`, but weights may be any positive numbers:
+        only their ratios matter. If all are multiples of the smallest weight, they count copies of examples.
         """
         del y
         check_parameters(self)
