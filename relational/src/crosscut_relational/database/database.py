@@ -123,7 +123,8 @@ class Database:
         """The links between tables, as ``table.column=table.column``."""
         keys = {name: each[key_position(each)].name for (name, _), each in self.columns.items()}
         return [
-            f"{name}.{column.name}={column.table or other}.{column.refers_to or keys[str(other)]}"
+            f"{name}.{column.name}={column.table if column.refers_to else other}."
+            f"{column.refers_to or keys[str(other)]}"
             for (name, arity), columns in self.columns.items()
             for column, other in zip(columns, self.relations[name, arity].types, strict=True)
             if column.kind == "link" or (column.kind == "key" and other != name)

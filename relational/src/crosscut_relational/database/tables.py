@@ -360,7 +360,8 @@ def _add_relation(
         columns.append(_ids(content[name], database.constants, f"{table}.{name}" if linked else None))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
-        described.append(Column(name, kind, *content[name].refers_to))
+        refers_to = content[name].refers_to or ((None, table) if kind == "key" else ())
+        described.append(Column(name, kind, *refers_to))
     stacked = np.stack(columns)  # keys are distinct, and so are rows
     predicate = (table, len(order))
     database.columns[predicate] = tuple(described)

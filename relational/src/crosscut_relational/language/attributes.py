@@ -31,7 +31,7 @@ class Column:
     name: str
     kind: ColumnKind
     refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
-    table: str | None = None  # the table of that column
+    table: str | None = None  # the table of that column, or of a key
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -42,6 +42,10 @@ class Column:
     def referred(self) -> Column:
         """The column that a link refers to."""
         return Column(self.refers_to or self.name, "key")
+
+    def is_key_of(self, link: Column) -> bool:
+        """Whether it is the key of the table that a link refers to by another column."""
+        return self.kind == "key" and link.refers_to is not None and self.table in {None, link.table}
 
 
 def key_position(columns: Sequence[Column]) -> int:

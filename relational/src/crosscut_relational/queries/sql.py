@@ -259,9 +259,9 @@ class _Writer:
         attribute = self.signature.attributes[argument - self.signature.n_keys]
         link = self.signature.columns[attribute.steps[-1].predicate][attribute.column or 0]
         expression = self.attribute(attribute)
-        if column.kind == "key" and link.refers_to:
+        if column.is_key_of(link):
             column = link.referred
-        elif column.refers_to != link.refers_to:
+        elif (column.refers_to, column.table) != (link.refers_to, link.table):
             expression = self.key_of(expression, link)
             return [f"{self.key_of(self.column(alias, column), column)} = {expression}"]
         return [f"{self.column(alias, column)} = {expression}"]
@@ -269,11 +269,11 @@ class _Writer:
     def equal(self, one: tuple[str, Column], other: tuple[str, Column]) -> str:
         """Return a condition that two columns refer to the same row; links need not use the key."""
         (alias, left), (also, right) = one, other
-        if right.kind == "key" and left.refers_to:
+        if right.is_key_of(left):
             right = left.referred
-        elif left.kind == "key" and right.refers_to:
+        elif left.is_key_of(right):
             left = right.referred
-        elif left.refers_to != right.refers_to:
+        elif (left.refers_to, left.table) != (right.refers_to, right.table):
             ends = (self.key_of(self.column(*end), end[1]) for end in (one, other))
             return " = ".join(ends)
         return f"{self.column(alias, left)} = {self.column(also, right)}"
