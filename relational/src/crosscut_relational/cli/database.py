@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crosscut_relational.database.table_files import StoredTables
     from crosscut_relational.language.bias import Bias
 
+MOST_LINKS = 12  # maximum number of links printed
 _ALEPH = (".b", ".f", ".n", ".pl")
 _ACE = (".s", ".kb", ".bg")
 
@@ -96,8 +97,9 @@ def read_database(
                     UserWarning,
                     stacklevel=2,
                 )
-        if database.links:
-            warnings.warn(f"links: {', '.join(database.links)}", UserWarning, stacklevel=2)
+        if linked := database.links:
+            more = f" and {len(linked) - MOST_LINKS} more" if len(linked) > MOST_LINKS else ""
+            warnings.warn(f"links: {', '.join(linked[:MOST_LINKS])}{more}", UserWarning, stacklevel=2)
         if kind is None and database.target is not None:
             _note_kind(database, target)
         if database.target is None:
