@@ -181,7 +181,8 @@ def check_sharing(check, folder):
                 and np.array_equal(separate.held_out_leaves, together.held_out_leaves)
             )
             check(f"{name}: the same trees in one run and {sharing}", same)
-            least = 1 if sharing == "paper" else 3
+            # the six trees of uwcse, whose folds are universities, have only two levels in common
+            least = {"paper": 1, "serial": 2, "uncached": 3}[sharing]
             check(
                 f"{name}: fewer evaluations than {sharing}",
                 together.n_evaluations < separate.n_evaluations / least,

@@ -41,19 +41,8 @@ class Attributes {
     const double v = value(static_cast<std::size_t>(cut.attribute), position);
     return cut.above ? v > threshold : v <= threshold;
   }
-  // An attribute of few values is coded: every value has a bin, in ascending order, and missing
-  // ones have the last. Bins are numbered through all coded attributes, and all those of a position
-  // are side by side.
-  struct Coded {
-    std::size_t attribute, first, last;
-  };
-  const std::vector<Coded>& coded() const { return coded_; }
-  const std::uint16_t* bins(std::size_t position) const {
-    return bins_.data() + position * coded_.size();
-  }
-  std::span<const double> bin_values() const { return bin_values_; }
-  // Of an attribute that is not coded, the positions that have a number, by ascending value; `tie`
-  // marks those whose value is that of the one before.
+  // The positions that have a number, by ascending value; `tie` marks those whose value is that of
+  // the one before.
   static constexpr std::uint32_t tie = std::uint32_t{1} << 31;
   std::span<const std::uint32_t> sorted(std::size_t attribute) const { return sorted_[attribute]; }
   // Splits the examples of `own`.
@@ -65,9 +54,6 @@ class Attributes {
   std::vector<std::int32_t> variables_;
   std::vector<double> values_;  // per attribute and position; NaN where missing
   std::vector<std::vector<std::uint32_t>> sorted_;
-  std::vector<Coded> coded_;  // by attribute
-  std::vector<std::uint16_t> bins_;
-  std::vector<double> bin_values_;
 };
 
 }  // namespace crosscut::query

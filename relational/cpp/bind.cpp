@@ -55,9 +55,9 @@ NB_MODULE(_core, m) {
       .def("sources", &QueryStore::sources, "candidates"_a)
       .def("order", &QueryStore::order, "candidates"_a, "ages"_a)
       .def("grow", &QueryStore::grow, "tasks"_a, "root"_a, "root_types"_a, "criterion"_a,
-           "minimal_cases"_a, "accuracy"_a, "max_depth"_a, "max_uses"_a, "critical_f"_a,
-           "caching"_a, "n_threads"_a = 1, "progress"_a = nb::none(), "names_all"_a = false,
-           nb::keep_alive<0, 1>())
+           "minimal_cases"_a, "accuracy"_a, "last_of_ties"_a, "max_depth"_a, "max_uses"_a,
+           "critical_f"_a, "caching"_a, "n_threads"_a = 1, "progress"_a = nb::none(),
+           "names_all"_a = false, nb::keep_alive<0, 1>())
       .def("held_out", &QueryStore::held_out, "forest"_a, "tasks"_a)
       .def("test", &QueryStore::test, "candidates"_a, "number"_a)
       .def("literals", &QueryStore::literals, "component"_a)

@@ -175,9 +175,10 @@ class QueryStore {
 
   QueryForest grow(const std::vector<std::int32_t>& tasks, const std::vector<Literal>& root,
                    const std::vector<std::int32_t>& root_types, const std::string& criterion,
-                   std::int32_t minimal_cases, double accuracy, std::int32_t max_depth,
-                   std::vector<std::int32_t> max_uses, std::vector<double> critical_f, bool caching,
-                   std::int32_t n_threads, nb::object progress, bool names_all) {
+                   std::int32_t minimal_cases, double accuracy, bool last_of_ties,
+                   std::int32_t max_depth, std::vector<std::int32_t> max_uses,
+                   std::vector<double> critical_f, bool caching, std::int32_t n_threads,
+                   nb::object progress, bool names_all) {
     check_tasks(tasks);
     CROSSCUT_REQUIRE(n_threads >= 1 && n_threads <= 1024, "n_threads has to be from 1 to 1024");
     CROSSCUT_REQUIRE(max_uses.size() >= n_sources_,
@@ -188,6 +189,7 @@ class QueryStore {
     Settings settings{criterion_of(criterion),
                       minimal_cases,
                       accuracy,
+                      last_of_ties,
                       max_depth,
                       std::move(max_uses),
                       std::move(critical_f),

@@ -89,10 +89,6 @@ class Choice {
                     std::span<const double> n_values, std::size_t n,
                     const std::function<double(std::size_t)>& value);
   Cut settle(const Cut& cut, std::int32_t fold, const Demand& demand, double* passed) const;
-  // in bins.cpp; `number`: among the coded attributes
-  void count_bins(const Demand& demand);
-  std::span<const std::uint32_t> sort_coded(std::size_t number, const Demand& demand);
-  bool scan_bins(std::size_t number);
   std::vector<std::size_t> barred_among(const Candidates& candidates, const Demand& demand) const;
 
   const Components& components_;
@@ -124,9 +120,6 @@ class Choice {
   std::vector<std::int32_t> cut_counts_, running_, known_;
   std::vector<std::size_t> cut_at_;  // in the list of an attribute: the last example below the cut
   std::vector<double> running_sums_, known_sums_;
-  // for a single task and two classes: examples per bin, and << 32 those of the second class
-  std::vector<std::uint64_t> bin_counts_;
-  std::vector<std::uint32_t> listed_, bin_ends_;
 };
 
 // Qualities closer than this are equal: TILDE then compares the length of the tests and their

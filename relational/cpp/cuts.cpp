@@ -1,5 +1,5 @@
 // Rates the cuts of attributes: one walk over a node's examples, by ascending value, counts every
-// cut for all tasks. A bound skips stretches of long lists that cannot contain a better cut.
+// cut for all tasks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,33 +18,6 @@ namespace {
 // rated together; a multiple of what the kernel takes at once, and none of 1,024: the counts of all
 // groups would share a few lines of the cache
 constexpr std::size_t most_cuts = 1040;
-constexpr std::size_t stretch = 64;
-// examples whose cuts are bounded together; of a list where that pays
-constexpr std::size_t least_bounded = 512;
-
-// How good cuts of two classes can be that lie between two others, by gain or its ratio. The gain
-// is a convex function of how many examples of each class pass, so none in between gains more than
-// the best corner; and the entropy of the split itself is concave.
-struct Bound {
-  Bound(const Whole& of, double n_values)
-      : whole(of), term(of.term + std::log2(std::max(n_values - 1, 1.0))) {}
-  double at_most(std::int32_t n_first, std::int32_t ones_first, std::int32_t n_last,
-                 std::int32_t ones_last) const {
-    const std::int32_t low = std::max(n_first, whole.minimal_cases);
-    const std::int32_t high = std::min(n_last, whole.n - whole.minimal_cases);
-    if (low > high) return -1.0;
-    double most = 0.0;
-    for (const std::int32_t ones : {ones_first, ones_last})
-      for (const std::int32_t zeros : {n_first - ones_first, n_last - ones_last})
-        most = std::max(most, whole.split[zeros + ones] - term + whole.kept[zeros] +
-                                  whole.kept[whole.counts[0] + 1 + ones]);
-    constexpr double rounding = 1e-6;
-    return (most + rounding) /
-           (whole.ratio ? std::min(whole.split[low], whole.split[high]) : whole.n);
-  }
-  const Whole& whole;
-  double term;
-};
 
 }  // namespace
 
@@ -66,17 +39,10 @@ void Choice::rate_cuts(const Demand& demand) {
   cut_counts_.assign(n_groups_ * statistics_.width() * stride, 0);
   cut_at_.resize(stride);
   if (qualities_.size() < stride) qualities_.resize(stride);
-  const bool counts_bins =
-      !statistics_.is_regression() && statistics_.width() == 2 && n_groups_ == 1;
-  if (counts_bins) count_bins(demand);
-  for (std::size_t a = 0, c = 0; a < attributes_.size(); a++) {
-    const bool is_coded = c < attributes_.coded().size() && attributes_.coded()[c].attribute == a;
-    const std::size_t number = is_coded ? c++ : 0;
-    if (!(is_coded && counts_bins && scan_bins(number))) {
-      const auto list = is_coded ? sort_coded(number, demand) : demand.table.list(a);
-      if (list.size() < 2) continue;
-      statistics_.is_regression() ? scan_sums(a, list, demand) : scan_classes(a, list, demand);
-    }
+  for (std::size_t a = 0; a < attributes_.size(); a++) {
+    const auto list = demand.table.list(a);
+    if (list.size() < 2) continue;
+    statistics_.is_regression() ? scan_sums(a, list, demand) : scan_classes(a, list, demand);
     for (std::size_t i = 0; i < t; i++) {
       for (const Offer& offer : above_[i])
         if (offers_[i].empty() || offer.quality > offers_[i].back().quality)
@@ -203,24 +169,10 @@ void Choice::scan_classes(std::size_t attribute, std::span<const std::uint32_t> 
     n = 0;
   };
   if (k == 2 && n_groups_ == 1) {
-    const Bound bound(tasks_[0].whole, n_values[0]);
-    const bool bounded = !missing && !tasks_[0].whole.gini && list.size() >= least_bounded;
     std::int32_t ones = slots_[list[0] & ~Attributes::tie], *first = cut_counts_.data(),
                  *second = first + stride;
     for (std::size_t i = 1; i < list.size();) {
-      const std::size_t end =
-          std::min({list.size(), i + stride - n, bounded ? i + stretch : list.size()});
-      if (bounded) {
-        std::int32_t after = ones;
-        for (std::size_t j = i; j < end; j++) after += slots_[list[j] & ~Attributes::tie];
-        const double best = offers_[0].empty() ? tolerance : offers_[0].back().quality;
-        if (bound.at_most(static_cast<std::int32_t>(i), ones, static_cast<std::int32_t>(end),
-                          after) <= best) {
-          ones = after;
-          i = end;
-          continue;
-        }
-      }
+      const std::size_t end = std::min(list.size(), i + stride - n);
       // a cut is written at every example, and stays where it is one: which are is hard to guess
       for (; i < end; i++) {
         first[n] = static_cast<std::int32_t>(i) - ones;

@@ -328,12 +328,12 @@ bool Growth::accepts(std::span<const double> all, std::span<const double> yes) c
   return between * (n - 2) >= settings_.critical_f[static_cast<std::size_t>(n)] * within;
 }
 
-// The majority class, the first of those that tie; for regression the mean.
+// The majority class, the first or last of those that tie; for regression the mean.
 double Growth::prediction(std::span<const double> all) const {
   if (with_.statistics.is_regression()) return with_.statistics.moments().mean(all.data());
   std::size_t most = 0;
   for (std::size_t c = 1; c < all.size(); c++)
-    if (all[c] > all[most]) most = c;
+    if (all[c] > all[most] || (all[c] == all[most] && settings_.last_of_ties)) most = c;
   return static_cast<double>(most);
 }
 

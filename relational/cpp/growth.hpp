@@ -17,6 +17,7 @@ struct Settings {
   Criterion criterion = Criterion::gain_ratio;
   std::int32_t minimal_cases = 2;
   double accuracy = 1.0;
+  bool last_of_ties = false;           // which of the classes that tie in a leaf is predicted
   std::int32_t max_depth = -1;         // -1: none
   std::vector<std::int32_t> max_uses;  // per source of modes, -1: any number
   std::vector<double> critical_f;      // regression: minimum F of a split of n examples, by n

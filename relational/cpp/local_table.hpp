@@ -16,7 +16,7 @@ struct Shape;
 struct LocalTable {
   // of the examples, ascending. All else numbers them from 0 in this order
   std::vector<std::int32_t> positions;
-  // Per attribute that is not coded, the examples that have a number, by ascending value and marked
+  // Per attribute, the examples that have a number, by ascending value and marked
   // as by Attributes::sorted.
   std::vector<std::uint32_t> sorted;
   std::vector<std::size_t> ends;

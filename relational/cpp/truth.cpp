@@ -189,12 +189,6 @@ void Truth::evaluate_extensions(std::span<const Need> all, std::int32_t after) {
   for (const Need& need : all) (tails_.place(need.query).tail >= 0 ? tails : needs).push_back(need);
   std::vector<std::int32_t> examples;
   Extensions* extensions = nullptr;
-  // between calls all queries of a pack are closed; a few are opened one by one, for many the
-  // choice is copied
-  const bool few = needs.size() <= 8;
-  const auto each = [&](auto act) {
-    for (const Need& need : needs) act(numbers_[static_cast<std::size_t>(need.query)]);
-  };
   for (std::size_t w = 0; w < words_; w++) {
     std::uint64_t wanted = sets_[all[0].open][w];
     // a component is false wherever one that it extends is known to be
@@ -207,24 +201,17 @@ void Truth::evaluate_extensions(std::span<const Need> all, std::int32_t after) {
     if (needs.empty()) continue;
     if (wanted && extensions == nullptr) {
       extensions = &pack_of(parent, needs);
-      if (few) each([&](std::int32_t number) { extensions->pack.open(number); });
-      else extensions->choose(needs, numbers_);
+      extensions->choose(needs, numbers_);
     }
     for (; wanted; wanted &= wanted - 1) {
-      if (!few) extensions->pack.restore();
+      extensions->pack.restore();
       facts_.watch.poll();
       evaluations_ += needs.size();
       search(*extensions, w, wanted & -wanted);
-      if (few)
-        each([&](std::int32_t number) {
-          if (!extensions->pack.is_open(number)) extensions->pack.open(number);
-        });
     }
   }
   if (!tails.empty()) evaluate_tails(tails, examples);
-  if (extensions == nullptr) return;
-  if (few) each([&](std::int32_t number) { extensions->pack.close(number); });
-  else extensions->pack.close_all();
+  if (extensions != nullptr) extensions->pack.close_all();  // as they are between calls
 }
 
 // Searches for the pack's open queries on one example.

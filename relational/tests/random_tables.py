@@ -15,12 +15,13 @@ import pytest
 from crosscut_relational import Bias, Database
 
 LINKS = {"thing.boss": "thing.thing_id", "task.helper": "thing.thing_id", "task.parent": "task.task_id"}
+LINKS |= {"expert.expert_id": "thing.thing_id", "fee.expert_code": "expert.code"}
 
 
 SIZE = 500  # problems of a slow test
 BLOCKS = int(os.environ.get("CROSSCUT_BLOCKS", "4"))  # slow tests; `make test-slow` takes minutes for four
 FIRST = [0, *(pytest.param(10**6 + SIZE * i, marks=pytest.mark.slow) for i in range(BLOCKS))]
-KEPT = {"thing_id", "task_id", "site_id", "boss", "seen", "y"}
+KEPT = {"thing_id", "task_id", "site_id", "expert_id", "fee_id", "code", "expert_code", "boss", "seen", "y"}
 
 
 def random_tables(rng, *, numbers=False):
@@ -57,6 +58,16 @@ def random_tables(rng, *, numbers=False):
     }
     sites = {"site_id": list(range(n_sites)), "wet": holes(rng.choice(["yes", "no"], n_sites))}
     tables = {"thing": things, "task": tasks, "site": sites}
+    if rng.random() < 0.4:  # things of a kind, with the same keys, and rows that refer to them
+        keys = np.flatnonzero(rng.random(n) < 0.6)
+        tables["expert"] = {"expert_id": keys.tolist(), "grade": holes(rng.integers(0, 4, len(keys)))}
+        if len(keys):
+            # they name an expert by the key, or by a code
+            codes = [f"c{key}" for key in keys.tolist()]
+            tables["expert"]["code"] = codes
+            name, names = [("expert_id", keys), ("expert_code", codes)][int(rng.integers(2))]
+            fees = {"fee_id": list(range(n)), name: holes(rng.choice(names, n))}
+            tables["fee"] = {**fees, "paid": holes(rng.integers(0, 5, n))}
     for table, columns in tables.items():
         for name in [name for name in columns if name not in KEPT and rng.random() < 0.4]:
             del tables[table][name]
@@ -67,7 +78,8 @@ def random_problem(seed, *, numbers=False):
     """Return tables, their database, a bias and folds."""
     rng = np.random.default_rng(seed)
     tables = random_tables(rng, numbers=numbers)
-    links = {link: key for link, key in LINKS.items() if link.split(".")[1] in tables[link.split(".")[0]]}
+    ends = {link: link.split(".") for link in LINKS}
+    links = {link: LINKS[link] for link, (table, column) in ends.items() if column in tables.get(table, {})}
     database = Database.from_tables(tables, target="thing.y", links=links)
     options = {"as_of": "seen"} if rng.random() < 0.3 else {}
     settings = {"minimal_cases": int(rng.integers(1, 3)), "ftest": 0.9} if numbers else {"minimal_cases": 1}

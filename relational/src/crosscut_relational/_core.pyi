@@ -65,6 +65,7 @@ class QueryStore:
         criterion: str,
         minimal_cases: int,
         accuracy: float,
+        last_of_ties: bool,
         max_depth: int,
         max_uses: list[int],
         critical_f: list[float],

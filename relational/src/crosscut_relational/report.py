@@ -26,16 +26,7 @@ MAX_LINES = 400  # of the tree; the page says how many more there are
 
 
 def summarize(fit: Fit) -> dict[str, Any]:
-    """Return a summary of a fit as dicts, lists, text and numbers.
-
-    Examples
-    --------
-    >>> from crosscut_relational import Database, RelationalTreeClassifier, datasets
-    >>> database = Database.from_tables(datasets.shop(100), target="customer.churned")
-    >>> summary = summarize(RelationalTreeClassifier(cv=5).fit(database).fit_)
-    >>> summary["target"], summary["cv"]["folds"]
-    ('customer.churned', 5)
-    """
+    """Return a summary of a fit as dicts, lists, text and numbers."""
     tree = fit.final
     summary: dict[str, Any] = {
         **about(fit),

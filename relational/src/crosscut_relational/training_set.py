@@ -38,23 +38,12 @@ class StepLimitWarning(RuntimeWarning):
 
 @dataclass(frozen=True, eq=False)
 class RelationalSet:
-    """Examples to learn from.
+    """Examples to learn from: the indexed database, the language of tests, and the tasks.
 
-    Attributes
-    ----------
-    facts : Facts
-        The indexed database.
-    language : Language
-        The language of tests.
-    tasks : Tasks
-        The task of the final model, and one per fold.
-    folds : int32 array of shape (n_examples,) or None
-        Fold of each example; -1 for examples that train every model. None if some training set is not simply
-        all examples except a fold, for example with folds in time order.
-    weights : int64 array of shape (n_examples,) or None
-        How often each example counts.
-    used : bool array of shape (n_tasks, n_modes) or None
-        Which modes a task may use, because their thresholds come from its training examples; None for all.
+    ``folds`` is the fold of each example, -1 for those that train every model. It is None if some training
+    set is not simply all examples except a fold, for example with folds in time order. ``weights`` is how
+    often each example counts. ``used`` (tasks, modes) says which modes a task may use, because their
+    thresholds come from its training examples; None for all.
     """
 
     facts: Facts
@@ -226,16 +215,9 @@ def tasks_of(
 
 
 def folds_of(tasks: Tasks) -> NDArray[np.int32] | None:
-    """Return the fold of each example, starting at 0; -1 for examples in no fold.
+    """Return the fold of each example, from 0; -1 for examples in no fold.
 
     None if some training set is not all examples except a fold.
-
-    Examples
-    --------
-    >>> from crosscut_relational.database.database import Database
-    >>> db = Database.from_prolog("c(1,a). c(2,a). c(3,b). c(4,b). c(5,b).", predict="c(+k,-v)")
-    >>> folds_of(tasks_of(2, db)).tolist()
-    [0, 1, 0, 0, 1]
     """
     folds = np.full(tasks.n_rows, -1, np.int32)
     for task in range(1, tasks.n_tasks):

@@ -28,18 +28,9 @@ if TYPE_CHECKING:
 
 
 class RelationalValidation(Validation):
-    """Out-of-fold results of relational trees, stored as the leaf that each held-out example reaches.
+    """Out-of-fold results of relational trees: the final tree, and those of the folds.
 
-    Parameters
-    ----------
-    trees : sequence of RelationalTree
-        The final tree, and those of the folds.
-    rows, row_start, y, classes
-        As for :class:`crosscut.statistics.validation.Validation`.
-    leaf : int32 array (len(rows),)
-        The leaf that each held-out example reaches, as a number of its tree's nodes in preorder.
-    settings : Settings
-        Settings of growth and pruning.
+    ``leaf`` is the leaf that each held-out example reaches, as a number of its tree's nodes in preorder.
     """
 
     def __init__(

@@ -175,6 +175,19 @@ def test_linked_tables_with_all_options(tmp_path):
     assert len(lines) == 301
     plain = call("relational", SHOP, "-t", "customer.churned", "--max-aggregates", 0)
     assert "some purchase with category = grocery?" in plain.stdout
+    assert "links: purchase.customer_id=customer.customer_id\n" in plain.stdout
+    ahead = call("relational", SHOP, "-t", "customer.churned", "--max-aggregates", 0, "--lookahead", 1)
+    assert "some purchase with amount > 84.07 and purchase.returned = yes?" in ahead.stdout
+
+
+def test_a_long_list_of_links_is_cut(tmp_path):
+    rows = "".join(f"{i},{'pq'[i % 2]}\n" for i in range(20))
+    (tmp_path / "shop.csv").write_text("id,y\n" + rows)
+    for number in range(14):
+        (tmp_path / f"sale{number}.csv").write_text("sale,shop_id\n1,1\n2,2\n")
+    result = call("relational", tmp_path, "-t", "shop.y")
+    assert "links: sale0.shop_id=shop.id, " in result.stdout
+    assert " and 2 more" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize(

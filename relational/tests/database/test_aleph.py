@@ -190,9 +190,21 @@ WEST += ["0 1 r circle 1, 1 0 u circle 1", "1 0 u circle 1, 0 1 r rectangle 1, 1
 WEST += ["1 0 u rectangle 1, 0 0 r rectangle 2"]
 
 
-def test_trains_give_the_rule_of_aleph(tmp_path):
+# of the programs that learn from these trains, in the folders trains, good, portray, refine and features
+SETTINGS = [
+    "set(i,2)",
+    "set(i,2), set(good,true)",
+    "set(i,2), set(clauselength,4)",
+    "set(i,2), set(refine,user)",
+]
+SETTINGS += ["set(i,2), set(clauselength,10), set(minacc,0.6), set(noise,3), set(minscore,3), set(minpos,3)"]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_trains_give_the_rule_of_aleph(settings, tmp_path):
     """A train goes east if it has a short closed car: two tests of the object that a literal introduces."""
-    text = """
+    text = "".join(f":- {each}. " for each in settings.split(", "))
+    text += """
         :- modeh(1, eastbound(+train)). :- modeb(*, has_car(+train,-car)). :- modeb(1, short(+car)).
         :- modeb(1, closed(+car)). :- modeb(1, long(+car)). :- modeb(1, open_car(+car)).
         :- modeb(1, shape(+car,#shape)). :- modeb(1, load(+car,#shape,#int)).

@@ -136,6 +136,28 @@ def test_a_key_that_is_a_link_itself():
     assert database.relations["loan", 2].keyed
 
 
+def test_rows_that_refer_to_a_table_with_the_keys_of_another():
+    tables = {
+        "person": {"id": [1, 2, 3], "y": ["a", "b", "a"]},
+        "nurse": {"id": [1, 3], "grade": [4, 5]},
+        "shift": {"id": [1, 2, 3], "nurse_id": [1, 1, 3]},
+    }
+    for target in ("person.y", "nurse.grade"):
+        links = {"nurse.id": "person.id"}
+        database = Database.from_tables(tables, target=target, links=links, regression=target[0] == "n")
+        assert database.links == ["nurse.id=person.id", "shift.nurse_id=person.id"]
+        assert database.relations["shift", 2].types[0] == database.key_types[0] == "person"
+        counts = Bias.from_schema(database).to_frame(database)["number of shifts"]
+        assert dict(counts) == ({1: 2, 2: 0, 3: 1} if target[0] == "p" else {1: 2, 3: 1})
+    loop = Database.from_tables(
+        {"a": {"id": [1, 2], "y": ["p", "q"]}, "b": {"id": [1, 2], "x": [5, 6]}},
+        target="b.x",
+        links={"a.id": "b.id", "b.id": "a.id"},
+        regression=True,
+    )
+    assert {each.types[0] for each in loop.relations.values()} == {"a"} == {*loop.key_types}
+
+
 def test_regression_is_chosen_for_floating_point_targets():
     table = {"id": [1, 2, 3], "y": [0.5, 1.5, 2.0]}
     database = Database.from_tables({"t": table}, target="t.y")
@@ -288,6 +310,9 @@ def test_tables_without_a_link_are_named():
     )
     with pytest.warns(UserWarning, match=message):
         Database.from_tables(tables, target="loan.y")
+    nameless = {**tables, "city": {"name": ["u", "v", "w"], "size": [1, 2, 3]}}
+    with pytest.warns(UserWarning, match=r"perhaps loan.town=city.name"):
+        Database.from_tables(nameless, target="loan.y")
     with pytest.warns(UserWarning, match=r"no test uses them: log\. .* with links$"):
         Database.from_tables(tables, target="loan.y", links={"loan.town": "city.id"})
 

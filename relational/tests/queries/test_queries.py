@@ -287,7 +287,7 @@ def test_bad_arguments_raise():
     with pytest.raises(ValueError, match="set_language"):
         store.candidates([])
     with pytest.raises(ValueError, match="set_classes"):
-        store.grow([-1], [], [], "gain", 2, 1.0, -1, [], [], True)
+        store.grow([-1], [], [], "gain", 2, 1.0, False, -1, [], [], True)
 
 
 @pytest.mark.parametrize("level", ["avx2", "avx512"])

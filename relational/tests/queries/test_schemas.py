@@ -99,7 +99,7 @@ def test_a_view_is_a_table_unless_it_shows_the_target(kind, tmp_path):
 
 
 WORDS = {
-    "school": "some takes with course.field = law?",
+    "school": "some take with course.field = law?",
     "staff": "boss.grade > 4.5?",
     "sites": "site.climate = wet?",
     "visits": "at most one of the visits in the 90 days before admitted?",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crosscut_relational.database.table_files import StoredTables
     from crosscut_relational.language.bias import Bias
 
+MOST_LINKS = 12  # maximum number of links printed
 _ALEPH = (".b", ".f", ".n", ".pl")
 _ACE = (".s", ".kb", ".bg")
 
@@ -45,7 +46,8 @@ def read_database(
     ``keys``, ``links``, ``roles`` (columns of the target's table) and ``schema`` (options of
     `Bias.from_schema`) are for linked tables. None means that an option was not used.
     """
-    from crosscut_relational.database.database import KEY_OF_SEVERAL, Database
+    from crosscut_relational.database.database import Database
+    from crosscut_relational.language.attributes import KEY_OF_SEVERAL
     from crosscut_relational.language.bias import Bias
 
     chosen = {name: value for name, value in settings.items() if value is not None}
@@ -95,6 +97,9 @@ def read_database(
                     UserWarning,
                     stacklevel=2,
                 )
+        if linked := database.links:
+            more = f" and {len(linked) - MOST_LINKS} more" if len(linked) > MOST_LINKS else ""
+            warnings.warn(f"links: {', '.join(linked[:MOST_LINKS])}{more}", UserWarning, stacklevel=2)
         if kind is None and database.target is not None:
             _note_kind(database, target)
         if database.target is None:
@@ -224,8 +229,12 @@ def _form(path: Path | Server) -> str:
 
 
 def _tables(path: Path | Server) -> StoredTables:
-    from crosscut_relational.database.postgresql import read_postgresql
-    from crosscut_relational.database.table_files import read_duckdb, read_folder, read_sqlite
+    from crosscut_relational.database.table_files import (
+        read_duckdb,
+        read_folder,
+        read_postgresql,
+        read_sqlite,
+    )
 
     try:
         with failing_with(UNREADABLE), waiting(f"reading {path.name}"):

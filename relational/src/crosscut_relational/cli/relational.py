@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from crosscut.typing import CrossValidation
 
 
+_GROWTH = ("heuristic", "minimal_cases", "max_depth", "exhaustive_lookahead")
+
+
 @click.command(short_help="Learn a tree or rules from linked tables, or ACE files.")
 @click.argument("data", type=click.Path(), is_eager=True)
 @click.option("--target", "-t", metavar="TABLE.COLUMN", help="Column to predict, for linked tables.")
@@ -82,6 +85,12 @@ if TYPE_CHECKING:
 @click.option("--heuristic", type=click.Choice(["gain", "gainratio", "gini"]), help="Split criterion.")
 @click.option("--minimal-cases", type=click.IntRange(min=1), help="Minimum number of examples per branch.")
 @click.option("--max-depth", type=click.IntRange(min=0), help="Maximum number of tests on a path.")
+@click.option(
+    "--lookahead",
+    "exhaustive_lookahead",
+    type=click.IntRange(min=0),
+    help="Number of further tests of linked rows that may follow in the same test. Default: 0.",
+)
 @click.option(
     "--prune",
     type=click.Choice(["none", "best", "1se", "c45"]),
@@ -149,7 +158,7 @@ def relational(
             schema={name: arguments.pop(name) for name in ("depth_of_links", "max_aggregates", "as_of")},
             settings={
                 "pruning": arguments.pop("prune"),
-                **{name: arguments.pop(name) for name in ("heuristic", "minimal_cases", "max_depth")},
+                **{name: arguments.pop(name) for name in _GROWTH},
             },
         )
         read = time.perf_counter()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut_relational.database.database import MISSING
+from crosscut_relational.database.relation import equal_pairs
 from crosscut_relational.language.attributes import Attribute, attribute_text
 
 if TYPE_CHECKING:
@@ -103,19 +104,12 @@ class AttributeValues:
         """Return (example, row) pairs, by ascending example, for the rows that the steps reach."""
         if steps not in self._rows:
             *before, last = steps
-            relation = self._relation(last)
+            examples, wanted = np.arange(self.database.n_examples), self.database.keys[0]
             if before:
                 examples, rows = self.rows(tuple(before))
                 wanted = self._relation(before[-1]).columns[last.leave][rows]
-            else:
-                examples, wanted = np.arange(self.database.n_examples), self.database.keys[0]
-            entries = relation.columns[last.enter]
-            order = np.argsort(entries, kind="stable")
-            entries = entries[order]
-            first = np.searchsorted(entries, wanted, "left")
-            count = np.searchsorted(entries, wanted, "right") - first
-            begin = np.repeat(first - np.append(0, np.cumsum(count)[:-1])[: len(count)], count)
-            self._rows[steps] = np.repeat(examples, count), order[begin + np.arange(len(begin))]
+            places, rows = equal_pairs(wanted, self._relation(last).columns[last.enter])
+            self._rows[steps] = examples[places], rows
         return self._rows[steps]
 
     def _chosen(self, attribute: Attribute, *, conditional: bool = True) -> Rows:

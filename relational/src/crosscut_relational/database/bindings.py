@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut_relational.database.relation import distinct_facts, fact_numbers, searched
+from crosscut_relational.database.relation import distinct_facts, equal_pairs, fact_numbers, searched
 from crosscut_relational.language.builtins import FUNCTIONS, ORDERINGS
 from crosscut_relational.language.schedule import builtin_inputs
 from crosscut_relational.language.terms import Compound, Term, Variable
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from crosscut_relational.language.parts import Part
 
 MAX_BINDINGS = 50_000_000
-
-
-class TooManyBindingsError(ValueError):
-    """A join has too many rows."""
 
 
 class Bindings:
@@ -96,43 +92,25 @@ class Bindings:
 
     def _matches(
         self, facts: NDArray[np.int32], place: dict[Variable, int]
-    ) -> tuple[Any, Any, list[Variable]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return a number per row and per fact; those with equal values of the shared variables are equal."""
         shared = [variable for variable in place if variable in self.columns]
         if not shared:
-            return None, None, shared
+            return np.zeros(self.n_rows, np.int64), np.zeros(facts.shape[1], np.int64)
         left = np.stack([self.columns[variable] for variable in shared])
-        right = facts[[place[variable] for variable in shared]]
-        first, second = fact_numbers([left, right])
-        return first, second, shared
+        first, second = fact_numbers([left, facts[[place[variable] for variable in shared]]])
+        return first, second
 
     def _join(self, args: tuple[Term, ...], facts: NDArray[np.int32]) -> None:
         facts, place = self._select(args, facts)
-        left, right, shared = self._matches(facts, place)
-        if not shared:
-            counts = np.full(self.n_rows, facts.shape[1], np.int64)
-            order, start = np.arange(facts.shape[1]), np.zeros(self.n_rows, np.int64)
-        else:
-            order = np.argsort(right, kind="stable")
-            ordered = right[order]
-            start = searched(ordered, left, "left")
-            counts = searched(ordered, left, "right") - start
-        total = int(counts.sum())
-        if total > MAX_BINDINGS:
-            raise TooManyBindingsError(f"joining it makes {total} bindings, more than {MAX_BINDINGS}")
-        rows = np.repeat(np.arange(self.n_rows), counts)
-        within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-        matched = order[np.repeat(start, counts) + within]
+        rows, matched = equal_pairs(*self._matches(facts, place), MAX_BINDINGS)
         self._take(rows)
         for variable, column in place.items():
             if variable not in self.columns:
                 self.columns[variable] = facts[column][matched]
 
     def _exclude(self, args: tuple[Term, ...], facts: NDArray[np.int32]) -> None:
-        facts, place = self._select(args, facts)
-        left, right, shared = self._matches(facts, place)
-        if not shared:
-            self._keep(facts.shape[1] == 0)
-            return
+        left, right = self._matches(*self._select(args, facts))
         ordered = np.sort(right)
         self._keep(searched(ordered, left, "left") == searched(ordered, left, "right"))
 

@@ -19,14 +19,6 @@ class Constants:
 
     Numbers that compare equal (``1`` and ``1.0``) are one constant, printed as it was first read. Other
     constants are equal only to themselves.
-
-    Examples
-    --------
-    >>> constants = Constants()
-    >>> constants.intern("gear"), constants.intern(2.5), constants.intern("gear")
-    (0, 1, 0)
-    >>> constants.numbers
-    array([nan, 2.5])
     """
 
     def __init__(self) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crosscut_relational.database.constants import Constants
 from crosscut_relational.database.relation import Relation
+from crosscut_relational.language.attributes import key_position
 from crosscut_relational.language.settings import Settings
 from crosscut_relational.language.terms import Constant, term_text
 
@@ -19,39 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.attributes import Attribute, Column
     from crosscut_relational.language.bias import Bias, Reach
     from crosscut_relational.language.rule import Rule
 
-
-KEY_OF_SEVERAL = "+"  # joins the names, and the values, of the columns of a composite key
 ROW_NUMBER = "row number"  # the key of a table without a key
 MISSING = "missing"  # the constant for a missing value; missing links get distinct constants
-ColumnKind = Literal["key", "link", "numeric", "date", "nominal"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a relation that comes from a table.
-
-    ``kind`` is "key" for the table's primary key, "link" for a key of another table, "numeric", "date" or
-    "nominal". The relation's type of a key or link is the name of the table it belongs to.
-    """
-
-    name: str
-    kind: ColumnKind
-    refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
-    table: str | None = None  # the table of that column
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The columns of the table that it combines; a composite key has several."""
-        return tuple(self.name.split(KEY_OF_SEVERAL))
-
-    @property
-    def referred(self) -> Column:
-        """The column that a link refers to."""
-        return Column(self.refers_to or self.name, "key")
 
 
 @dataclass(eq=False)
@@ -144,6 +118,18 @@ class Database:
         known = self.relations.get((name, arity))
         return known if known is not None else Relation(name, np.empty((arity, 0), np.int32), (None,) * arity)
 
+    @property
+    def links(self) -> list[str]:
+        """The links between tables, as ``table.column=table.column``."""
+        keys = {name: each[key_position(each)].name for (name, _), each in self.columns.items()}
+        return [
+            f"{name}.{column.name}={column.table if column.refers_to else other}."
+            f"{column.refers_to or keys[str(other)]}"
+            for (name, arity), columns in self.columns.items()
+            for column, other in zip(columns, self.relations[name, arity].types, strict=True)
+            if column.kind == "link" or (column.kind == "key" and other != name)
+        ]
+
     def arities(self, name: str) -> list[int]:
         """Arities of the predicates with this name."""
         return sorted({arity for known, arity in [*self.relations, *self.rules] if known == name})
@@ -175,13 +161,7 @@ class Database:
         )
 
     def with_folds(self, folds: ArrayLike) -> Database:
-        """Return the same database with other fold marks.
-
-        Parameters
-        ----------
-        folds : array-like of shape (n_examples,)
-            An integer per example; -1 for examples that belong to no fold.
-        """
+        """Return the same database with other fold marks: a number for each example, -1 for no fold."""
         marks = np.asarray(folds, np.int32)
         if marks.shape != (self.n_examples,):
             raise ValueError(
@@ -189,7 +169,7 @@ class Database:
             )
         return replace(self, folds=marks)
 
-    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+    def schema_bias(self, reach: Reach, settings: dict[str, Any]) -> Bias:
         """Return modes that follow the links between tables; see `Bias.from_schema`."""
         from crosscut_relational.database.schema_bias import bias_from_schema
 
@@ -378,17 +358,7 @@ class Database:
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike[str], *, target: str, **options: Any) -> Database:
-        """Read the CSV and Parquet files of a folder as tables, named after the files.
-
-        Parameters
-        ----------
-        path : path
-            The folder.
-        target : str
-            ``"table.column"``.
-        **options
-            As in `from_tables`.
-        """
+        """Read the files of a folder, such as CSV and Parquet, as tables named after them."""
         from crosscut_relational.database.table_files import read_folder
 
         return read_folder(path).database(target, **options)
@@ -414,18 +384,9 @@ class Database:
     def from_postgresql(cls, uri: str, *, target: str, schema: str = "public", **options: Any) -> Database:
         """Read the tables and views of a schema of a PostgreSQL server like `from_duckdb`.
 
-        Parameters
-        ----------
-        uri : str
-            The address, such as ``"postgresql://user@host/database"``. Requires the package
-            ``adbc-driver-postgresql`` (``pip install crosscut-relational[postgresql]``).
-        target : str
-            ``"table.column"``.
-        schema : str
-            The schema to read.
-        **options
-            As in `from_tables`.
+        The address is such as ``"postgresql://user@host/database"``. Requires the package
+        ``adbc-driver-postgresql`` (``pip install crosscut-relational[postgresql]``).
         """
-        from crosscut_relational.database.postgresql import read_postgresql
+        from crosscut_relational.database.table_files import read_postgresql
 
         return read_postgresql(uri, schema).database(target, **options)

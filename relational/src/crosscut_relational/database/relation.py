@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,17 +25,9 @@ CHUNK = 1 << 21  # maximum number of rows per step of long computations
 class Relation:
     """Facts of one predicate, without duplicates, in the order in which they were first stated.
 
-    Attributes
-    ----------
-    name : str
-        The predicate's name; predicates of different arity are different relations.
-    columns : int32 array of shape (arity, n_facts), C-contiguous
-        Constants by id; a column is contiguous in memory.
-    types : tuple
-        Per argument: the name of its type, a `TypeVariable`, or None where none was declared.
-    keyed : bool
-        Whether the first argument is an example's key. A literal whose first argument is the key then reads
-        only the facts of its example. This does not change the results of queries.
+    ``columns`` (arity, facts) holds constants by id. ``types`` has the name of each argument's type, a
+    `TypeVariable`, or None. ``keyed`` says that the first argument is an example's key: a literal whose first
+    argument is the key then reads only the facts of its example. This does not change the results.
     """
 
     name: str
@@ -69,13 +61,28 @@ def in_chunks(n: int) -> Iterator[slice]:
 
 
 def searched(
-    ordered: NDArray[np.int64], values: NDArray[np.int64], side: Literal["left", "right"]
+    ordered: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"]
 ) -> NDArray[np.int64]:
     """Return the positions of values among ordered values."""
     positions = np.empty(len(values), np.int64)
     for chunk in in_chunks(len(values)):
         positions[chunk] = np.searchsorted(ordered, values[chunk], side)
     return positions
+
+
+def equal_pairs(
+    left: NDArray[Any], right: NDArray[Any], most: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of all pairs of equal values, by ascending place on the left; at most `most`."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    first = searched(ordered, left, "left")
+    counts = searched(ordered, left, "right") - first
+    total = int(counts.sum())
+    if most is not None and total > most:
+        raise ValueError(f"joining it makes {total} bindings, more than {most}")
+    within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.arange(len(left)), counts), order[np.repeat(first, counts) + within]
 
 
 def distinct_facts(columns: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -8,15 +8,19 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from crosscut import CrosscutWarning
 from crosscut_relational.database.attribute_values import AttributeValues
-from crosscut_relational.language.attributes import Attribute, Step
+from crosscut_relational.language.attributes import Attribute, Step, key_position
 from crosscut_relational.language.bias import BiasError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crosscut_relational.database.database import Column, Database
+    from numpy.typing import NDArray
+
+    from crosscut_relational.database.database import Database
     from crosscut_relational.language.bias import Reach
     from crosscut_relational.language.terms import Constant
 
@@ -39,7 +43,7 @@ class SchemaAttributes:
         self.values = AttributeValues(database)
         self.target = next(each for each in database.columns if each[0] == database.target_name)
         self.key_positions = {
-            predicate: _key_position(columns) for predicate, columns in database.columns.items()
+            predicate: key_position(columns) for predicate, columns in database.columns.items()
         }
         self.as_of = None if reach.as_of is None else self._date_of_examples(reach.as_of)
 
@@ -105,6 +109,8 @@ class SchemaAttributes:
     def _to_many(self, path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
         last = path[-1]
         key = self.key_positions[last.predicate]
+        if len(path) > 1 and last.enter == key and last.leave == self.key_positions[path[-2].predicate]:
+            return  # tables with the same keys: the rows that refer to one are reached from the other
         for other, columns in self.database.columns.items():
             for position, column in enumerate(columns):
                 if other == self.target or column.kind != "link" or position == self.key_positions[other]:
@@ -145,7 +151,8 @@ class SchemaAttributes:
             elif column.kind == "date":
                 yield from (replace(of, function=function, kind="date") for function in ("min", "max"))
             elif column.kind == "nominal":
-                constants = self._frequent(path[-1].predicate, position)
+                ids = self.database.relations[path[-1].predicate].columns[position]
+                constants = frequent(self.database, ids, self.reach.max_constants, MOST_CONDITIONS)
                 if len(constants) > 1:
                     for value in constants:
                         yield replace(count, condition=(position, value))
@@ -153,13 +160,6 @@ class SchemaAttributes:
                     yield replace(of, function="distinct")
             if date is not None and position != date and column.kind in {"numeric", "nominal"}:
                 yield replace(of, function="latest", kind=column.kind)
-
-    def _frequent(self, predicate: Predicate, position: int) -> list[Constant]:
-        """Return the most frequent constants of a column; none if most occur once."""
-        counts = Counter(self.database.relations[predicate].columns[position].tolist())
-        if len(counts) > self.reach.max_constants and sum(n == 1 for n in counts.values()) > len(counts) / 2:
-            return []
-        return [self.database.constants.terms[each] for each, _ in counts.most_common(MOST_CONDITIONS)]
 
     def _type(self, predicate: Predicate, position: int) -> object:
         return self.database.relations[predicate].types[position]
@@ -176,5 +176,15 @@ class SchemaAttributes:
         )
 
 
-def _key_position(columns: tuple[Column, ...]) -> int:
-    return next(position for position, column in enumerate(columns) if column.kind == "key")
+def frequent(
+    database: Database, column: NDArray[np.int32], limit: int, most: int | None = None
+) -> tuple[Constant, ...]:
+    """Return the `most` (or `limit`) frequent constants of a column, in the order of their first fact.
+
+    A column with more than `limit` constants, most of which occur once, has none.
+    """
+    ids, first, counts = np.unique(column, return_index=True, return_counts=True)
+    if len(ids) > limit and np.count_nonzero(counts == 1) > len(ids) / 2:
+        return ()
+    kept = sorted(np.lexsort((first, -counts))[: most or limit], key=lambda each: first[each])
+    return tuple(database.constants.terms[ids[each]] for each in kept)

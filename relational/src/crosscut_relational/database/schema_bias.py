@@ -7,16 +7,17 @@ import warnings
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut_relational.database.database import MISSING, Column, ColumnKind
-from crosscut_relational.database.schema_attributes import SchemaAttributes
+from crosscut_relational.database.database import MISSING
+from crosscut_relational.database.schema_attributes import SchemaAttributes, frequent
 from crosscut_relational.database.thresholds import column_thresholds
-from crosscut_relational.language.attributes import attribute_text
+from crosscut_relational.language.attributes import Column, ColumnKind, attribute_text
 from crosscut_relational.language.bias import Bias, BiasError
 from crosscut_relational.language.modes import Choice, Key, Literal, Mode, Var
+from crosscut_relational.language.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,20 +27,26 @@ if TYPE_CHECKING:
     from crosscut_relational.language.attributes import Attribute
     from crosscut_relational.language.bias import Reach
     from crosscut_relational.language.modes import Argument
-    from crosscut_relational.language.settings import Settings
     from crosscut_relational.language.terms import Constant
 
     Writer = Callable[[int, Argument], Literal]  # makes the literal with an argument in a column
 
 
 # words of the SQL of views that combine several rows
-_COMBINES = frozenset({"avg", "count", "distinct", "group", "limit", "max", "min", "over", "sum", "total"})
+_COMBINES = frozenset(
+    {"avg", "count", "count_star", "distinct", "group", "limit", "max", "min", "over", "sum", "total"}
+)
 
 
-def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bias:
+def bias_from_schema(database: Database, reach: Reach, settings: dict[str, Any]) -> Bias:
     """Make the bias; see `Bias.from_schema`."""
-    if settings.discretize == "entropy":  # held-out labels must not affect the thresholds
-        settings = replace(settings, discretize="equal_freq")
+    is_number = database.target is not None and not database.classes
+    defaults: dict[str, Any] = {"pruning": "best", "regression": is_number}
+    defaults["heuristic"] = "variance" if is_number else "gain"
+    if database.n_examples >= 100:
+        defaults["minimal_cases"] = 5
+    # held-out labels must not affect the thresholds
+    settings = {**defaults, **settings, "discretize": "equal_freq"}
     if reach.as_of is not None:
         database = _without_timeless_views(database)
     described = {
@@ -63,32 +70,39 @@ def bias_from_schema(database: Database, reach: Reach, settings: Settings) -> Bi
         *(mode for table in tables for mode in table.modes(tables)),
     ]
     types = {predicate: relation.types for predicate, relation in database.relations.items()}
-    if settings.regression != (database.target is not None and not database.classes):
-        settings = replace(settings, regression=not settings.regression)
-        if settings.regression and settings.heuristic == "gainratio":
-            settings = replace(settings, heuristic="variance")
     return Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(modes)),
         attributes=attributes,
         max_thresholds=reach.max_thresholds,
         types=types,
         typed=True,
-        settings=settings,
+        settings=Settings(**settings),
     )
 
 
 def _without_timeless_views(database: Database) -> Database:
     """Leave out views whose rows cannot be restricted to those before a date: they may count later rows."""
-    hidden = []
-    for (name, _), columns in database.columns.items():
-        words = set(re.findall(r"\w+", database.views.get(name, "").lower()))
-        dated = any(column.kind == "date" for column in columns)
-        if words and name != database.target_name and (not dated or words & _COMBINES):
-            hidden.append(name)
+    dated = {
+        name.lower()
+        for (name, _), columns in database.columns.items()
+        if name != database.target_name and any(column.kind == "date" for column in columns)
+    }
+    words = {  # without the names of the view and of the tables that columns belong to
+        name: re.findall(r"\w+", re.sub(r"^create .*? as |\w+\W*\.", "", text.lower()))
+        for name, text in database.views.items()
+        if name != database.target_name
+    }
+    hidden = [
+        name
+        for name, each in words.items()
+        if name.lower() not in dated or not _COMBINES.isdisjoint(each) or sum(w in dated for w in each) > 1
+    ]
+    for name in hidden:  # grows during the loop: views of views
+        hidden += [other for other in words if name.lower() in words[other] and other not in hidden]
     if hidden:
         warnings.warn(
             f"as_of: left out views that may count later rows: {', '.join(hidden)}; a view needs a date of "
-            "its own and no GROUP BY, DISTINCT or aggregate function",
+            "its own and one table with dates, and no GROUP BY, DISTINCT or aggregate function",
             UserWarning,
             stacklevel=4,
         )
@@ -108,7 +122,7 @@ def _equations(database: Database, attributes: Sequence[Attribute], reach: Reach
         relation = database.relations[each.steps[-1].predicate]
         values: tuple[Constant, ...] = ()
         if each.kind == "nominal":
-            values = _frequent(database, relation, each.column, reach.max_constants)
+            values = frequent(database, relation.columns[each.column], reach.max_constants)
         elif each.function == "value" and (relation.columns[each.column] == missing).any():
             values = (MISSING,)
         if len(values) > (each.kind == "nominal"):
@@ -294,9 +308,8 @@ class _Table:
         constants: dict[int, tuple[Constant, ...]] = {}
         for position, column in enumerate(self.columns):
             if column.kind == "nominal":
-                constants[position] = _frequent(
-                    self.database, self.relation, position, self.reach.max_constants
-                )
+                ids = self.relation.columns[position]
+                constants[position] = frequent(self.database, ids, self.reach.max_constants)
             elif column.kind in {"numeric", "date"}:
                 predicate = (self.relation.name, self.relation.arity)
                 limit = self.reach.max_thresholds
@@ -312,12 +325,3 @@ def _variable_name(column: str) -> str:
     words = words or ["Id"]
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if "A" <= name[0] <= "Z" else f"V{name}"
-
-
-def _frequent(database: Database, relation: Relation, column: int, limit: int) -> tuple[Constant, ...]:
-    """Return the `limit` most frequent constants of a column, in the order of their first fact."""
-    ids, first, counts = np.unique(relation.columns[column], return_index=True, return_counts=True)
-    if len(ids) > limit and np.count_nonzero(counts == 1) > len(ids) / 2:
-        return ()
-    kept = sorted(np.lexsort((first, -counts))[:limit], key=lambda each: first[each])
-    return tuple(database.constants.terms[ids[each]] for each in kept)

@@ -14,9 +14,10 @@ import numpy as np
 from crosscut import CrosscutWarning
 from crosscut.data.columns import moment_of
 from crosscut.engines.progress import each_part, watching_part
-from crosscut_relational.database.database import MISSING, ROW_NUMBER, Column, Database
+from crosscut_relational.database.database import MISSING, ROW_NUMBER, Database
 from crosscut_relational.database.relation import Relation
 from crosscut_relational.database.target import class_codes
+from crosscut_relational.language.attributes import Column, singular
 from crosscut_relational.language.terms import Compound
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut_relational.database.constants import Constants
-    from crosscut_relational.database.database import ColumnKind
+    from crosscut_relational.language.attributes import ColumnKind
     from crosscut_relational.language.terms import Constant
 
 FEW_CLASSES = 10  # integers with at most this number of different values are classes
@@ -92,9 +93,11 @@ def build(
     if target_table in primary and primary[target_table] == target_column:
         raise SchemaError(f"target is {target!r}, which is the key of {target_table}")
     database = Database(target_name=target_table, target_column=target_column)
+    database.key_types = (_first_table(target_table, primary, linked),)
     with watching_part(0.5, 1.0):
         for table, content in each_part(columns.items(), sizes):
-            _add_relation(database, table, content, primary.get(table), linked.get(table, {}))
+            links = {name: _first_table(other, primary, linked) for name, other in linked[table].items()}
+            _add_relation(database, table, content, primary.get(table), links)
     _set_target(database, values, target, classes, regression, drop=drop_missing_target)
     known = values.codes >= 0
     return database[known] if drop_missing_target and known.any() and not known.all() else database
@@ -224,7 +227,8 @@ def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
                 "distinct value in every row, or none to number the rows"
             )
     for table, content in tables.items():
-        likely = [name for noun in _nouns(table) for name in (f"{noun}_id", f"{noun}id", f"id_{noun}")]
+        nouns = (table.lower(), singular(table).lower())
+        likely = [name for noun in nouns for name in (f"{noun}_id", f"{noun}id", f"id_{noun}")]
         names = {name.lower(): name for name in content}
         for name in (*likely, "id"):
             column = names.get(name, "")
@@ -235,15 +239,6 @@ def _primary_keys(tables: _Tables, keys: dict[str, str]) -> dict[str, str]:
             shared = [column for column in content if _is_shared_key(table, column, tables)]
             keys.update((table, column) for column in shared[:1])
     return keys
-
-
-def _nouns(table: str) -> list[str]:
-    """Return a table's name in lower case, and its singular if it looks like a plural."""
-    name = table.lower()
-    for plural, singular in (("ies", "y"), ("ses", "s"), ("xes", "x"), ("ches", "ch"), ("s", "")):
-        if name.endswith(plural) and len(name) > len(plural) + 1 and not name.endswith("ss"):
-            return [name, name[: -len(plural)] + singular]
-    return [name]
 
 
 def _is_shared_key(table: str, column: str, tables: _Tables) -> bool:
@@ -288,12 +283,20 @@ def _links(tables: _Tables, primary: dict[str, str], links: dict[str, str]) -> d
                 continue
             for other, key in primary.items():
                 named = {key.lower()} - {"id"}
-                for noun in _nouns(other):
+                for noun in (other.lower(), singular(other).lower()):
                     named |= {f"{noun}_{key}".lower(), f"{noun}_id", f"{noun}id"}
                 if other != table and column.lower() in named:
                     referred[table][column] = other
                     break
     return referred
+
+
+def _first_table(table: str, primary: dict[str, str], linked: dict[str, dict[str, str]]) -> str:
+    """Return the table that the key of a table comes from, if the key is itself a link."""
+    path = [table]
+    while (other := linked[path[-1]].get(primary.get(path[-1], ""))) and other not in path:
+        path.append(other)
+    return min(path) if other else path[-1]  # tables that refer to each other
 
 
 def _warn_of_unlinked(
@@ -309,13 +312,18 @@ def _warn_of_unlinked(
     absent = [table for table in tables if table not in reached]
     if not absent:
         return
-    keys = {end: set(tables[end][key].distinct) for end, key in primary.items()}
+    keys = {
+        (end, column): set(content.distinct)
+        for end, contents in tables.items()
+        for column, content in contents.items()
+        if column == primary.get(end, column if content.is_unique and content.kind == "nominal" else "")
+    }
     pairs = [
-        (_fraction_within(content, keys[end]), f"{start}.{column}={end}.{primary[end]}")
+        (_fraction_within(content, values), f"{start}.{column}={end}.{key}")
         for start in tables
         for column, content in tables[start].items()
         if content.kind != "date" and column != primary.get(start) and column not in linked[start]
-        for end in keys
+        for (end, key), values in keys.items()
         if end != start and (start in absent) != (end in absent)
     ]
     likely = max(pairs, default=(0.0, ""), key=lambda pair: pair[0])
@@ -330,7 +338,7 @@ def _add_relation(
     database: Database, table: str, content: dict[str, _Values], key: str | None, links: dict[str, str]
 ) -> None:
     """Store a table with its columns in order: the link to the target's table if any, its key, the rest."""
-    target = database.target_name
+    (target,) = database.key_types
     n_rows = max(map(len, content.values()), default=0)
     if key is None:
         key = ROW_NUMBER
@@ -352,14 +360,14 @@ def _add_relation(
         columns.append(_ids(content[name], database.constants, f"{table}.{name}" if linked else None))
         types.append(own_type if name == key else links.get(name, f"{table}.{name}"))
         kind: ColumnKind = "key" if name == key else "link" if linked else content[name].kind
-        described.append(Column(name, kind, *content[name].refers_to))
+        refers_to = content[name].refers_to or ((None, table) if kind == "key" else ())
+        described.append(Column(name, kind, *refers_to))
     stacked = np.stack(columns)  # keys are distinct, and so are rows
     predicate = (table, len(order))
     database.columns[predicate] = tuple(described)
     database.relations[predicate] = Relation(table, stacked, tuple(types), keyed=types[0] == target)
-    if table == target:
+    if table == database.target_name:
         database.keys = np.ascontiguousarray(columns[0][None, :])
-        database.key_types = (target,)
 
 
 def _ids(column: _Values, constants: Constants, link: str | None) -> NDArray[np.int32]:

@@ -13,7 +13,14 @@ from crosscut_relational.database.program import EXAMPLE, with_key
 from crosscut_relational.language.bias import BiasError
 from crosscut_relational.language.modes import Var
 from crosscut_relational.language.prolog import Clause
-from crosscut_relational.language.terms import Compound, Term, Variable, conjuncts, term_text, variables
+from crosscut_relational.language.terms import (
+    Compound,
+    Variable,
+    conjunction,
+    conjuncts,
+    term_text,
+    variables,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +39,6 @@ def generated(generator: Generator, bias: Bias, database: Database) -> list[tupl
         else goal
         for goal in conjuncts(generator.goal)
     ]
-    body: Term = goals[-1]
-    for goal in reversed(goals[:-1]):
-        body = Compound(",", (goal, body))
     names = {variable.name: variable for variable in variables(generator.goal)}
     missing = [name for name in generator.variables if name not in names]
     if missing:
@@ -43,7 +47,7 @@ def generated(generator: Generator, bias: Bias, database: Database) -> list[tupl
         )
     head = Compound("$generated", tuple(names[name] for name in generator.variables))
     derivation = Derivation.of(database)
-    clause = Clause(head, body, 0)
+    clause = Clause(head, conjunction(goals), 0)
     if bias.implicit_key:
         keyed = {(name, arity - 1) for (name, arity), each in database.relations.items() if each.keyed}
         clause = with_key(clause, {*keyed, ("$generated", len(head.args))})
@@ -94,22 +98,12 @@ def _threshold_member(goal: Compound, bias: Bias, database: Database) -> Compoun
 def column_thresholds(
     database: Database, predicate: tuple[str, int], column: int, n: int, method: str = "equal_freq"
 ) -> list[float]:
-    """Return at most `n` thresholds between the numbers of one argument, ascending.
+    """Return at most `n` ascending thresholds between the numbers of one argument of a relation.
 
-    Parameters
-    ----------
-    database : Database
-        The database.
-    predicate : (str, int)
-        Name and arity of the relation.
-    column : int
-        The argument.
-    n : int
-        Maximum number of thresholds.
-    method : "equal_freq" or "entropy"
-        Equal numbers of facts between thresholds, whatever the target; or best-first splits that reduce the
-        entropy of the examples' classes (the variance of numeric targets). "entropy" uses the targets of all
-        examples, including held-out ones. Facts without a key have no class, so they use "equal_freq".
+    "equal_freq" has equal numbers of facts between thresholds, whatever the target. "entropy" splits
+    best-first to reduce the entropy of the examples' classes (the variance of numeric targets) and uses the
+    targets of all examples, including held-out ones. Facts without a key have no class, so they use
+    "equal_freq".
     """
     relation = database.relation(*predicate)
     values = database.constants.numbers[relation.columns[column]]

@@ -90,14 +90,6 @@ def settings_from_text(text: str, source: str = "<text>", problems: list[str] | 
     """Return the bias that the text of a settings file describes.
 
     Unsupported settings are added to ``problems``. Without that list, one error names all of them.
-
-    Examples
-    --------
-    >>> bias = settings_from_text("heuristic(gain). minimal_cases(4). rmode(5: worn(+M,+-X)).")
-    >>> print(bias)
-    5: worn(+M,+-X)
-    >>> bias.settings.heuristic
-    'gain'
     """
     draft = _Draft(source)
     for clause in read_program(text, source, draft.problems):
@@ -111,7 +103,7 @@ def settings_from_text(text: str, source: str = "<text>", problems: list[str] | 
     bias = Bias(
         modes=tuple(replace(mode, source=number) for number, mode in enumerate(draft.modes)),
         types=draft.types,
-        settings=Settings(**draft.settings),
+        settings=Settings(ties="last", **draft.settings),
         **draft.parts,
     )
     if draft.root is not None:

@@ -4,25 +4,53 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from crosscut_relational.language.terms import Constant
 
 Function: TypeAlias = Literal["value", "count", "min", "max", "sum", "mean", "share", "distinct", "latest"]
 Kind: TypeAlias = Literal["numeric", "date", "nominal", "link"]
 
-Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Named, ...]]"  # of tables, by predicate
+ColumnKind: TypeAlias = Literal["key", "link", "numeric", "date", "nominal"]
+Columns: TypeAlias = "Mapping[tuple[str, int], tuple[Column, ...]]"  # of tables, by predicate
+
+KEY_OF_SEVERAL = "+"  # joins the names, and the values, of the columns of a composite key
 
 
-class Named(Protocol):
-    """A column of a table."""
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation that comes from a table.
+
+    ``kind`` is "key" for the table's primary key, "link" for a key of another table, "numeric", "date" or
+    "nominal". The relation's type of a key or link is the name of the table it belongs to.
+    """
+
+    name: str
+    kind: ColumnKind
+    refers_to: str | None = None  # the column that a link refers to, if it is not the other table's key
+    table: str | None = None  # the table of that column, or of a key
 
     @property
-    def name(self) -> str:
-        """Name of the column."""
+    def parts(self) -> tuple[str, ...]:
+        """The columns of the table that it combines; a composite key has several."""
+        return tuple(self.name.split(KEY_OF_SEVERAL))
+
+    @property
+    def referred(self) -> Column:
+        """The column that a link refers to."""
+        return Column(self.refers_to or self.name, "key")
+
+    def is_key_of(self, link: Column) -> bool:
+        """Whether it is the key of the table that a link refers to by another column."""
+        return self.kind == "key" and link.refers_to is not None and self.table in {None, link.table}
+
+
+def key_position(columns: Sequence[Column]) -> int:
+    """Return the position of a table's key."""
+    return next(position for position, column in enumerate(columns) if column.kind == "key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +73,28 @@ class Step:
         return self.table, self.arity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Attribute:
     """A value that every example has, computed once for all trees.
 
-    Attributes
-    ----------
-    steps : tuple of Step
-        Joins from the example to the rows that hold the value.
-    column : int or None
-        The column of the last table; None for a count of rows.
-    kind : "numeric", "date", "nominal" or "link"
-        Kind of value; a "link" is the key of a row of another table.
-    function : str
-        "value" if the steps lead to one row, otherwise the aggregate function.
-    condition : (int, constant) or None
-        Aggregate only rows with this constant in this column. "share" is the fraction of such rows.
-    date : int or None
-        The column of the last table that holds the date of each row.
-    as_of : int or None
-        A date column of the target's table; only rows dated before it are aggregated.
-    days : int or None
-        Aggregate only rows from this many days before ``as_of``.
+    The steps are joins from the example to the rows that hold the value, in a column of the last table. The
+    function is "value" if they lead to one row, otherwise that of a summary of rows. A condition restricts it
+    to rows with a constant in a column ("share" is the fraction of such rows), and ``as_of``, a date column
+    of the target's table, to rows dated before it, or at most ``days`` before it.
     """
 
     steps: tuple[Step, ...]
-    column: int | None
-    kind: Kind
+    column: int | None  # None for a count of rows
+    kind: Kind  # a "link" is the key of a row of another table
     function: Function = "value"
     condition: tuple[int, Constant] | None = None
-    date: int | None = None
+    date: int | None = None  # the column of the last table with the date of each row
     as_of: int | None = None
     days: int | None = None
+
+    def __repr__(self) -> str:
+        column = "" if self.column is None else f" of column {self.column}"
+        return f"<Attribute: {self.function}{column}, {'.'.join(step.table for step in self.steps)}>"
 
     @property
     def is_number(self) -> bool:
@@ -89,7 +107,6 @@ def attribute_text(attribute: Attribute, columns: Columns) -> str:
 
     Examples
     --------
-    >>> from crosscut_relational.database.database import Column
     >>> columns = {
     ...     ("customer", 2): (Column("customer_id", "key"), Column("age", "numeric")),
     ...     ("purchase", 2): (Column("customer_id", "link"), Column("amount", "numeric")),
@@ -147,6 +164,20 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("x", "ch", "sh")) else f"{noun}s"
 
 
+def singular(noun: str) -> str:
+    """Return the singular of a table's name that looks like a plural.
+
+    Examples
+    --------
+    >>> singular("Orders"), singular("categories"), singular("boxes"), singular("address"), singular("box")
+    ('Order', 'category', 'box', 'address', 'box')
+    """
+    for ending, replaced in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("s", "")):
+        if noun.endswith(ending) and len(noun) > len(ending) + 1 and not noun.endswith(("ss", "us")):
+            return noun[: -len(ending)] + replaced
+    return noun
+
+
 def _step_names(steps: tuple[Step, ...], columns: Columns) -> list[str]:
     """Name each step after the first by its table, or by its link if the link has a different name."""
     names = []
@@ -155,7 +186,7 @@ def _step_names(steps: tuple[Step, ...], columns: Columns) -> list[str]:
         plain = link.lower().removesuffix("id").removesuffix("_")
         use_link = not step.many and plain and plain not in step.table.lower() and step.leave != before.enter
         use_link = use_link and "+" not in link  # "+" joins the columns of a composite key
-        names.append(link[: len(plain)] if use_link else step.table)
+        names.append(link[: len(plain)] if use_link else step.table if step.many else singular(step.table))
     return names
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from crosscut_relational.language.attributes import Attribute
     from crosscut_relational.language.modes import TypeNames
-    from crosscut_relational.language.terms import Constant
 
 
 class BiasError(ValueError):
@@ -42,15 +41,7 @@ class Reach:
 class Linked(Protocol):
     """A database with known links between its tables."""
 
-    @property
-    def n_examples(self) -> int:
-        """Number of examples."""
-
-    @property
-    def classes(self) -> tuple[Constant, ...]:
-        """Class names; empty for regression."""
-
-    def schema_bias(self, reach: Reach, settings: Settings) -> Bias:
+    def schema_bias(self, reach: Reach, settings: dict[str, Any]) -> Bias:
         """Return a bias whose modes follow the links."""
 
     def frame_of(self, attributes: Sequence[Attribute]) -> pd.DataFrame:
@@ -275,10 +266,7 @@ class Bias:
         reach = Reach(
             max_constants, max_thresholds, max_fanout, depth_of_links, max_aggregates, as_of, tuple(windows)
         )
-        settings = {"pruning": "best", **({"heuristic": "gain"} if database.classes else {}), **settings}
-        if database.n_examples >= 100:
-            settings = {"minimal_cases": 5, **settings}
-        return database.schema_bias(reach, Settings(**settings))
+        return database.schema_bias(reach, settings)
 
     def with_settings(self, **changes: Any) -> Bias:
         """Return the same language with other settings.

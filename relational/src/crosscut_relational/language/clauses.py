@@ -26,6 +26,7 @@ from crosscut_relational.language.terms import (
     Compound,
     Term,
     Variable,
+    conjunction,
     conjuncts,
     is_ground,
     name_and_args,
@@ -176,15 +177,8 @@ def without_var(clauses: Iterable[Clause]) -> list[Clause]:
     r"""Return clauses that mean the same without ``var``, and without cuts that are then superfluous.
 
     Arguments are bound wherever a predicate is used, so ``var(X)`` is false: a clause with it is dropped, and
-    ``\+ var(X)`` is true. A cut at the start of a body then always excludes the clauses that follow. A cut
+    ``\\+ var(X)`` is true. A cut at the start of a body then always excludes the clauses that follow. A cut
     after tests of the head's arguments in the last clause excludes nothing. Other cuts stay.
-
-    Examples
-    --------
-    >>> from crosscut_relational.language.prolog import read_program
-    >>> for clause in without_var(read_program("le(X,Y) :- var(Y), !, X = Y. le(X,Y) :- X =< Y.")):
-    ...     print(clause)
-    le(X,Y) :- X=<Y.
     """
     kept: list[Clause] = []
     ended: set[tuple[str, int]] = set()
@@ -200,26 +194,19 @@ def without_var(clauses: Iterable[Clause]) -> list[Clause]:
             ended.add(predicate_of(clause.head))
             goals = goals[1:]
         last[predicate_of(clause.head)] = len(kept)
-        kept.append(_with_body(clause, goals))
+        kept.append(replace(clause, body=conjunction(goals)))
     for place in last.values():
         clause = kept[place]
         goals = _goals(clause)
         if "!" in goals:
             tests = goals[: goals.index("!")]
             if {*variables(tuple(tests))} <= {*variables((clause.head or "",))}:
-                kept[place] = _with_body(clause, tests + goals[len(tests) + 1 :])
+                kept[place] = replace(clause, body=conjunction(tests + goals[len(tests) + 1 :]))
     return kept
 
 
 def _goals(clause: Clause) -> list[Term]:
     return [] if clause.body is None else conjuncts(clause.body)
-
-
-def _with_body(clause: Clause, goals: list[Term]) -> Clause:
-    body: Term | None = None
-    for goal in reversed(goals):
-        body = goal if body is None else Compound(",", (goal, body))
-    return replace(clause, body=body)
 
 
 def _is_var(goal: Term, negations: int = 0) -> bool:

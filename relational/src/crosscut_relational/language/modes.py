@@ -22,15 +22,10 @@ Mark: TypeAlias = OneOf["+", "-", "+-", "", "_"]
 class Var:
     """A variable; its mark determines how it is bound.
 
-    ===== ==============================================================================================
-    mark  meaning
-    ===== ==============================================================================================
-    ``+`` bound before the literal, of the argument's type
-    ``-`` new
-    ``+-`` each bound variable of the argument's type, then a new one
-    none  the argument of that name elsewhere in the mode or template; new if there is none
-    ``_`` new, and no later literal takes it as an input: a column that a mode does not use
-    ===== ==============================================================================================
+    ``+`` is bound before the literal, of the argument's type; ``-`` is new; ``+-`` is each bound variable of
+    the argument's type, then a new one. Without a mark it is the argument of that name elsewhere in the mode
+    or template, or new if there is none. ``_`` is new, and no later literal takes it as an input: a column
+    that a mode does not use.
     """
 
     mark: Mark
@@ -126,19 +121,10 @@ class Generator:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A conjunction of literals that may be added to a path as one test.
+    """A conjunction of literals that may be added to a path as one test, at most ``max_uses`` times.
 
-    Attributes
-    ----------
-    literals : tuple of Literal
-        The conjunction.
-    max_uses : int or None
-        How often the mode may be used on a path; None for no limit.
-    generator : Generator or None
-        Where the constants for its unmarked variables come from; None in a resolved mode.
-    source : int
-        In a `Language`: number of the bias's mode that this one was expanded from. Uses are counted per
-        source.
+    ``generator`` gives the constants for its unmarked variables; None in a resolved mode. Uses are counted
+    per ``source``: in a `Language`, the number of the bias's mode that this one was expanded from.
     """
 
     literals: tuple[Literal, ...]
@@ -199,40 +185,17 @@ class Language:
     Every argument of a literal is a `Key`, a `Var` or a `Const` with its id. Constant choices have been
     expanded into one mode each; generated constants and thresholds have been computed. In the models format,
     the key has been added in front of literals on keyed relations. A literal's predicate is looked up as a
-    comparison (`COMPARISONS`, with aliases such as ``==`` replaced), then as a relation of the database, then
-    as one of its rules.
+    comparison (`COMPARISONS`), then as a relation of the database, then as one of its rules.
 
-    Attributes
-    ----------
-    modes : tuple of Mode
-        In order of generation: the modes of the bias, each with its constants in order (those of the last
-        argument change fastest). ``mode.source`` is the number of the bias's mode.
-    lookahead : tuple of Lookahead
-        Expanded in the same way.
-    auto_lookahead : tuple of AutoLookahead
-        Templates as in the bias.
-    root : tuple of Goal
-        Goals that every query starts with. Variables ``0 .. n_keys-1`` are the example's keys; others
-        are new variables.
-    root_types : tuple
-        Types of the variables bound by keys and root, in order; a `TypeVariable` for an untyped key.
-    types : dict of (name, arity) to tuple
-        Argument types, including the key's; use `types_of`.
-    typed : bool
-        Whether types restrict which variable an input can be.
-    implicit_key : bool
-        Whether to leave out the key when a keyed relation's literal is printed.
-    attributes : tuple of Attribute
-        Values that every example has.
-    settings : Settings
-        How trees are grown and pruned.
+    Modes are in order of generation: those of the bias, each with its constants in order (those of the last
+    argument change fastest). Every query starts with the `root`, whose first variables are the keys.
     """
 
     modes: tuple[Mode, ...]
     lookahead: tuple[Lookahead, ...]
     auto_lookahead: tuple[AutoLookahead, ...]
     root: tuple[Goal, ...]
-    root_types: TypeNames
+    root_types: TypeNames  # of the variables bound by keys and root; a `TypeVariable` for an untyped key
     types: Mapping[tuple[str, int], TypeNames]
     typed: bool
     implicit_key: bool

@@ -48,13 +48,7 @@ def read_literal(text: str) -> Literal:
 
 
 def mode_from_term(term: Term) -> Mode:
-    """Return the mode in ``rmode(term)``.
-
-    Examples
-    --------
-    >>> read_mode("#(C: member(C,[1,2]), (h(+S,+-X,-H), H<C))").literals[1].args
-    (Var(mark='', name='H'), Var(mark='', name='C'))
-    """
+    """Return the mode in ``rmode(term)``."""
     max_uses, term = _uses(term)
     generator = None
     if isinstance(term, Compound) and term.name == "#" and len(term.args) == 2:

@@ -83,14 +83,8 @@ class Clause:
 def read_program(text: str, source: str = "<text>", problems: list[str] | None = None) -> Iterator[Clause]:
     """Yield the clauses of a Prolog program in order.
 
-    Parameters
-    ----------
-    text : str
-        The program.
-    source : str
-        Name of the file, for error messages.
-    problems : list, optional
-        Collects the errors of faulty clauses, which are skipped. Without it, one error at the end names all.
+    The errors of faulty clauses, which are skipped, go to `problems`; without it, one error at the end names
+    all of them.
 
     Examples
     --------
@@ -160,13 +154,7 @@ def _after_full_stop(text: str, position: int) -> int:
 
 
 def read_term(text: str) -> Term:
-    """Parse one term; the full stop is optional.
-
-    Examples
-    --------
-    >>> read_term("rmode(5: in(+P,+S1,+-S2))")
-    rmode(5:in(+P,+S1,+-S2))
-    """
+    """Parse one term; the full stop is optional."""
     reader = _Reader(text.rstrip().removesuffix(".") + " .", 0, "<text>", 1)
     return reader.read()
 

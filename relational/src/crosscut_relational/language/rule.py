@@ -18,17 +18,11 @@ ALIASES = {"==": "=", "=:=": "=", "\\==": "\\=", "=\\=": "\\="}
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    r"""A literal over numbered variables.
+    r"""A literal over numbered variables; ``\\+`` if it is negated.
 
-    Attributes
-    ----------
-    name : str
-        A relation's name, or one of `COMPARISONS`, which are built in: ``=`` and ``\\=`` compare constants,
-        the others numbers (false where a side is not a number).
-    args : tuple of int
-        A variable as its number ``v >= 0``, a constant with id ``c`` as ``~c`` (that is, ``-1 - c``).
-    negated : bool
-        ``\\+ goal``: true if no binding of its new variables makes the goal true.
+    The name is that of a relation or one of `COMPARISONS`: ``=`` and ``\\=`` compare constants, the others
+    numbers (false where a side is not a number). An argument is a variable's number ``v >= 0`` or, for the
+    constant with id ``c``, ``~c``.
     """
 
     name: str
@@ -50,30 +44,16 @@ class Rule:
     """A predicate defined by clauses whose head variables are not all bound by their bodies.
 
     ``lteq(X,Y) :- X =< Y`` and ``equals(X,X)`` have no finite set of facts, but are tests once their
-    arguments are bound. The head's arguments are variables ``0 .. arity-1``. Further numbers are local to a
-    body.
-
-    Attributes
-    ----------
-    bodies : tuple of tuples of Goal
-        One conjunction per clause; the predicate holds if one of them holds. Empty if a clause needs more
-        than relations and comparisons, for example arithmetic.
-    inputs : frozenset of int
-        Positions of arguments that must be bound before the rule is evaluated.
-    text : str
-        The first clause, for messages.
-    definition : tuple of Conjunction
-        The normalised clauses, ready for evaluation.
-
-    A rule with bodies is evaluated where it is used. Other rules used by modes have been evaluated on the
-    possible constants of their arguments and stored as relations.
+    arguments are bound. The head's arguments are variables ``0 .. arity-1``; further numbers are local to a
+    body. A rule with bodies is evaluated where it is used. Other rules used by modes have been evaluated on
+    the possible constants of their arguments and stored as relations.
     """
 
     name: str
     arity: int
-    bodies: tuple[tuple[Goal, ...], ...]
-    inputs: frozenset[int]
-    text: str = ""
+    bodies: tuple[tuple[Goal, ...], ...]  # one per clause; empty if one needs, for example, arithmetic
+    inputs: frozenset[int]  # positions of arguments that must be bound before
+    text: str = ""  # the first clause, for messages
     definition: tuple[Conjunction, ...] = field(default=(), repr=False, compare=False)
 
     @property

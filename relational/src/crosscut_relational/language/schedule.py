@@ -25,28 +25,12 @@ CHEAP = 100_000  # the written order is kept if it makes fewer bindings
 def schedule(
     parts: Sequence[Part], bound: Iterable[Variable], head: Iterable[Variable], first: Part | None = None
 ) -> tuple[list[Part], list[Part], set[Variable]]:
-    """Order parts so that the inputs of each are bound before it is evaluated.
+    """Order the parts of a body so that the inputs of each are bound before it is evaluated.
 
     Tests come as early as possible, because they only remove bindings. Relations keep their order, except
-    that relations with a bound variable come first.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        A body.
-    bound : iterable of Variable
-        Variables that are bound before the body.
-    head : iterable of Variable
-        Variables of the head; they are not local to a negation.
-    first : Part, optional
-        The relation to start with.
-
-    Returns
-    -------
-    ordered, left : list of Part
-        Parts in order of evaluation, and the parts whose inputs are never bound.
-    bound : set of Variable
-        Variables that are bound after the ordered parts.
+    that `first` and relations with a bound variable come first. Variables of the head are not local to a
+    negation. Returns the ordered parts, the parts whose inputs are never bound, and the variables that are
+    bound after the ordered parts.
     """
     known, outside = set(bound), set(head)
     waiting = list(parts)

@@ -55,7 +55,9 @@ class Settings:
         How to choose the thresholds of a ``to_be_discretized`` argument.
     classes : tuple of constants or None
         The classes in order. None: all classes that occur, in order of appearance for ACE's files, otherwise
-        sorted. A leaf with a tie predicts the first of the tied classes.
+        sorted.
+    ties : "first" or "last"
+        Which of the classes that tie in a leaf is predicted: the first, or as in ACE the last one.
     n_folds : int or None
         From ``execute(nfold(tilde, n))``.
     """
@@ -74,6 +76,7 @@ class Settings:
     exhaustive_lookahead: int = 0
     discretize: Literal["equal_freq", "entropy"] = "entropy"
     classes: tuple[Constant, ...] | None = None
+    ties: Literal["first", "last"] = "first"
     n_folds: int | None = None
 
     @property
@@ -86,6 +89,7 @@ class Settings:
             ("heuristic", self.heuristic, HEURISTICS),
             ("pruning", self.pruning, PRUNINGS),
             ("discretize", self.discretize, DISCRETIZATIONS),
+            ("ties", self.ties, ("first", "last")),
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(known)}")

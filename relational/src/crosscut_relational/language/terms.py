@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Variable:
@@ -194,3 +194,11 @@ def conjuncts(term: Term) -> list[Term]:
         term = term.args[1]
     goals.append(term)
     return goals
+
+
+def conjunction(goals: Sequence[Term]) -> Term | None:
+    """Return the conjunction of goals, None if there are none."""
+    body: Term | None = None
+    for goal in reversed(goals):
+        body = goal if body is None else Compound(",", (goal, body))
+    return body

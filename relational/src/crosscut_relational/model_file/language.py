@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 import crosscut
-from crosscut.training.stored import ModelFileError, plain_parameters, set_parameters
+from crosscut.training.stored import ModelFileError, need, plain_parameters, set_parameters
 from crosscut_relational.database.constants import Constants
-from crosscut_relational.database.database import Column, ColumnKind
-from crosscut_relational.language.attributes import Attribute, Function, Kind, Step
+from crosscut_relational.language.attributes import Attribute, Column, ColumnKind, Function, Kind, Step
 from crosscut_relational.language.prolog import PrologError, read_term
 from crosscut_relational.language.rule import Goal
 from crosscut_relational.language.terms import Variable, term_text
@@ -68,19 +67,15 @@ def read_language(header: dict[str, Any], model: Any) -> tuple[Signature, list[T
     """Set the parameters of a model, and return the tests and classes; refuse inconsistent headers."""
     set_parameters(model, header["parameters"])
     limit = model.step_limit
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise ModelFileError(f"the step limit is {limit!r}")
+    need(type(limit) is int and limit >= 1, f"the step limit is {limit!r}")
     classes = tuple(map(_read_constant, header["classes"]))
-    if len(set(classes)) < len(classes):
-        raise ModelFileError("the classes are not distinct")
+    need(len(set(classes)) == len(classes), "the classes are not distinct")
     constants = Constants()
-    n_constants = len(header["constants"])
-    if constants.intern_all(map(_read_constant, header["constants"])).tolist() != list(range(n_constants)):
-        raise ModelFileError("the constants are not distinct")
+    constants.intern_all(map(_read_constant, header["constants"]))
+    need(len(constants) == len(header["constants"]), "the constants are not distinct")
     signature = _signature(header, constants)
     tests = [tuple(_goal(stored, len(constants)) for stored in test) for test in header["tests"]]
-    if not all(tests):
-        raise ModelFileError("a test is empty")
+    need(all(tests), "a test is empty")
     return signature, tests, np.array(classes, dtype=object) if classes else None
 
 
@@ -114,15 +109,14 @@ def _read_constant(stored: Any) -> Constant:
 def _signature(header: dict[str, Any], constants: Constants) -> Signature:
     stored, column = header["signature"], header.get("target_column")
     n_keys, n_fixed = stored["n_keys"], stored["n_fixed"]
-    if not (_is_count(n_keys) and _is_count(n_fixed) and 1 <= n_keys <= n_fixed):
-        raise ModelFileError("the numbers of keys and fixed variables are damaged")
+    are_counts = _is_count(n_keys) and _is_count(n_fixed)
+    need(are_counts and 1 <= n_keys <= n_fixed, "the numbers of keys and fixed variables do not fit")
     columns = {
         (_text(name), len(each)): tuple(_column(column) for column in each)
         for name, each in header.get("columns", [])
     }
     attributes = tuple(_attribute(each, columns) for each in header.get("attributes", []))
-    if n_keys + len(attributes) > n_fixed:
-        raise ModelFileError("there are more attributes than fixed variables")
+    need(n_keys + len(attributes) <= n_fixed, "there are more attributes than fixed variables")
     return Signature(
         constants=constants,
         target_name=_text(header["target"]),
@@ -141,8 +135,7 @@ def _column(stored: Any) -> Column:
     if isinstance(stored, str):  # a file of an earlier version
         return Column(stored, "nominal")
     name, kind, *refers_to = stored  # files of earlier versions do not name the table
-    if kind not in get_args(ColumnKind):
-        raise ModelFileError(f"{kind!r} is not a kind of column")
+    need(kind in get_args(ColumnKind), f"{kind!r} is not a kind of column")
     column, table = (None if each is None else _text(each) for each in (*refers_to, None, None)[:2])
     return Column(_text(name), kind, column, table)
 
@@ -159,10 +152,10 @@ def _attribute(stored: Any, columns: Columns) -> Attribute:
     way = tuple(
         Step(_text(table), arity, leave, enter, many=bool(many)) for table, arity, leave, enter, many in steps
     )
-    if not way or any(each.predicate not in columns for each in way):
-        raise ModelFileError("an attribute is about tables that are not in the file")
+    need(way and {each.predicate for each in way} <= columns.keys(), "an attribute is about an unknown table")
     asked = [(way[-1], column), (way[-1], date), (way[0], as_of), *((each, each.enter) for each in way)]
-    asked += [*_leaves(way), (way[-1], None if condition is None else condition[0])]
+    asked += [(before, step.leave) for before, step in pairwise(way)]
+    asked += [(way[-1], None if condition is None else condition[0])]
     if not all(
         position is None or (_is_count(position) and position < step.arity) for step, position in asked
     ):
@@ -175,19 +168,13 @@ def _attribute(stored: Any, columns: Columns) -> Attribute:
     return Attribute(way, column, kind, function, chosen, date, as_of, days)
 
 
-def _leaves(way: tuple[Step, ...]) -> list[tuple[Step, int]]:
-    """Return the column that each step leaves the table before it by."""
-    return [(before, step.leave) for before, step in pairwise(way)]
-
-
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 16
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ModelFileError(f"{value!r} is not a name")
-    return value
+    need(isinstance(value, str), f"{value!r} is not a name")
+    return str(value)
 
 
 def _goal(stored: Any, n_constants: int) -> Goal:

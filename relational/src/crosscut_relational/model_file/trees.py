@@ -11,8 +11,8 @@ import numpy as np
 from crosscut.forest.pruning_table import Objective
 from crosscut.training.fit import Fit
 from crosscut.training.stored import (
-    ModelFileError,
     choice_arrays,
+    need,
     read_corrections,
     read_groups,
     read_held_out,
@@ -85,11 +85,9 @@ def read(header: dict[str, Any], arrays: Arrays) -> RelationalTreeClassifier | R
     classifies = header["model"] == "RelationalTreeClassifier"
     model = RelationalTreeClassifier() if classifies else RelationalTreeRegressor()
     signature, tests, classes = read_language(header, model)
-    if classifies != (classes is not None):
-        raise ModelFileError("the classes do not fit the model")
-    stored = {"shrinkage": None, **header["settings"]}  # files of earlier versions lack it
-    if set(stored) != set(_SETTINGS):
-        raise ModelFileError("the settings are not those of a relational tree")
+    need(classifies == (classes is not None), "the classes do not fit the model")
+    stored = {"shrinkage": None, "ties": "first", **header["settings"]}  # files of earlier versions lack them
+    need(set(stored) == set(_SETTINGS), "the settings are not those of a relational tree")
     settings = Settings(**stored)
     names = () if classes is None else tuple(classes)
     trees = tuple(RelationalTree(root, signature, names) for root in _roots(arrays, tests, len(names)))
@@ -134,8 +132,7 @@ def _roots(arrays: Arrays, tests: list[tuple[Goal, ...]], n_classes: int) -> lis
         )
         and (not n_classes or bool(np.all((prediction >= 0) & (prediction < n_classes))))
     )
-    if not sound:
-        raise ModelFileError("the trees are damaged")
+    need(sound, "its trees do not fit together")
     shrunk = [None] * n if shrunk_values is None else map(tuple, shrunk_values.tolist())
     each = zip(statistics.tolist(), prediction.tolist(), test.tolist(), shrunk, strict=True)
     nodes = [
@@ -155,15 +152,12 @@ def _check_shape(inner: NDArray[np.bool_], no: list[int]) -> None:
     for i in range(len(no) - 1, -1, -1):
         if not inner[i]:
             continue
-        if not i + 1 < no[i] < len(no):
-            raise ModelFileError("a branch leads to no node")
+        need(i + 1 < no[i] < len(no), "a branch leads to no node")
         depth[i] = 1 + max(depth[i + 1], depth[no[i]])
-        if depth[i] > MAX_DEPTH:
-            raise ModelFileError(f"a tree is deeper than {MAX_DEPTH}")
+        need(depth[i] <= MAX_DEPTH, f"a tree is deeper than {MAX_DEPTH}")
         parents[i + 1] += 1
         parents[no[i]] += 1
-    if parents != [0, *[1] * (len(no) - 1)]:
-        raise ModelFileError("a node is not the branch of exactly one other")
+    need(parents == [0, *[1] * (len(no) - 1)], "a node is not the branch of exactly one other")
 
 
 def _validation(
@@ -173,8 +167,7 @@ def _validation(
         return None
     is_leaf = [np.array([node.is_leaf for node in tree.root.walk()]) for tree in trees]
     held_out, y = read_held_out(arrays, is_leaf, classes)
-    if len(np.unique(held_out.rows)) < len(held_out.rows):
-        raise ModelFileError("an example is held out twice")
+    need(len(np.unique(held_out.rows)) == len(held_out.rows), "an example is held out twice")
     rows, start = held_out.rows, held_out.row_start
     validation = RelationalValidation(
         trees, rows, start, leaf=held_out.leaf, y=y, classes=classes, settings=settings

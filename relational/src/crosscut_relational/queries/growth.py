@@ -31,25 +31,12 @@ SHARINGS = ("parallel", "paper", "serial", "uncached")
 
 @dataclass(frozen=True)
 class Level:
-    """Work done on one level of the forest.
+    """Work done on one level of the forest, summed over its bundles."""
 
-    Attributes
-    ----------
-    bundles : int
-        Bundles refined.
-    nodes : int
-        Nodes of single trees in these bundles.
-    tests : int
-        Different tests chosen, summed over the bundles.
-    candidates : int
-        Candidate tests evaluated, summed over the bundles. Lookahead candidates count only if the test they
-        follow holds for enough examples.
-    """
-
-    bundles: int
-    nodes: int
-    tests: int
-    candidates: int
+    bundles: int  # refined
+    nodes: int  # of single trees in these bundles
+    tests: int  # different tests chosen
+    candidates: int  # tests evaluated, with lookahead if the test before holds for enough examples
 
     @property
     def f(self) -> float:
@@ -60,21 +47,11 @@ class Level:
 class RelationalForest:
     """The trees of all tasks: the first is grown from all examples, tree ``i + 1`` without fold ``i``.
 
-    Attributes
-    ----------
-    settings : Settings
-        Settings of growth and pruning.
-    levels : tuple of Level
-        Work done, level by level.
-    n_evaluations : int
-        (component, example) pairs searched.
-    limit_hits : tuple of (str, int)
-        Queries and examples for which the search exceeded the step limit.
-    held_out : float array of shape (n_examples,)
-        Prediction (a class code or a number) for each example by the pruned tree that excludes its fold; NaN
-        for examples without a fold.
-    held_out_leaves : int array of shape (n_examples,)
-        Leaf of each example in that tree, as a preorder node number; -1 for examples without a fold.
+    ``levels`` is the work done, level by level, and ``n_evaluations`` counts the (component, example) pairs
+    searched. ``limit_hits`` are the queries, as text, and the examples for which the search exceeded the step
+    limit. ``held_out`` is the prediction (a class code or a number) for each example by the pruned tree that
+    excludes its fold, and ``held_out_leaves`` its leaf there, as a preorder node number; NaN and -1 for
+    examples without a fold.
     """
 
     def __init__(self, settings: Settings, grower: Grower | None = None) -> None:
@@ -154,19 +131,7 @@ class RelationalForest:
 
 
 class Grower:
-    """Grows the trees of one database, language and partition into folds.
-
-    Parameters
-    ----------
-    facts : Facts
-        The database.
-    language : Language
-        The language of tests, with the settings of growth.
-    folds : int array of shape (n_examples,)
-        Fold of each example, starting at 0; -1 for examples that all tasks train on.
-    step_limit : int
-        See `Queries`.
-    """
+    """Grows the trees of one database, language and partition into folds (-1: all tasks train on it)."""
 
     def __init__(
         self, facts: Facts, language: Language, folds: NDArray[np.int32], *, step_limit: int = STEP_LIMIT
@@ -200,19 +165,11 @@ class Grower:
     ) -> RelationalForest:
         """Grow and prune all trees, and let each predict its held-out examples.
 
-        Parameters
-        ----------
-        sharing : "parallel", "paper", "serial" or "uncached"
-            "parallel": all trees in one run. "paper": the same without a cache, as in the paper's parallel
-            procedure. "serial": each tree separately, with a separate cache. "uncached": each tree separately
-            without a cache, the paper's serial procedure. The trees are identical.
-        tasks : sequence of int, optional
-            The folds to hold out, one tree each; -1 for no fold. By default -1, then every fold.
-        n_jobs : int, optional
-            Number of threads; all cores if None. The trees do not depend on it.
-        progress : callable, optional
-            Called about ten times a second with the fraction of the work done; by default the function set by
-            :func:`crosscut.engines.progress.watching`.
+        "parallel" grows all trees in one run; "paper" does the same without a cache, as the paper's parallel
+        procedure; "serial" grows each tree with a cache of its own, and "uncached" without, as the paper's
+        serial procedure. The trees are identical, for any number of threads. `tasks` are the folds to hold
+        out, one tree each, -1 for no fold; by default -1, then every fold. `progress` is called about ten
+        times a second with the fraction of the work done, by default the function that is `watching`.
         """
         if sharing not in SHARINGS:
             raise ValueError(f"sharing is {sharing!r}; it must be one of {', '.join(SHARINGS)}")
@@ -249,6 +206,7 @@ class Grower:
                 "variance" if settings.regression else settings.heuristic,
                 settings.minimal_cases,
                 settings.accuracy,
+                settings.ties == "last",
                 -1 if settings.max_depth is None else settings.max_depth,
                 self.max_uses,
                 self.target.critical_f,

@@ -20,19 +20,7 @@ if TYPE_CHECKING:
 
 
 class ModelQueries:
-    """The goals of a model, evaluated on a database that may differ from the training database.
-
-    Parameters
-    ----------
-    signature : Signature
-        The meaning of the numbers in the model's goals.
-    goals : iterable of Goal
-        All goals to evaluate; their constants are added to the database first.
-    database : Database
-        The examples.
-    step_limit : int
-        See `Queries`.
-    """
+    """The goals of a model, evaluated on a database that may differ from the training database."""
 
     def __init__(
         self, signature: Signature, goals: Iterable[Goal], database: Database, *, step_limit: int

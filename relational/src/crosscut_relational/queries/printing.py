@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from itertools import count
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from crosscut_relational.language.attributes import attribute_text
 from crosscut_relational.language.terms import INFIX, atom_text, term_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.language.terms import Constant
     from crosscut_relational.queries.tree import Node, RelationalTree, Signature
+
+
+Scope = TypeVar("Scope")
 
 
 def letters() -> Iterator[str]:
@@ -91,30 +94,43 @@ def _leaf_text(node: Node, tree: RelationalTree) -> str:
     return f"[{term_text(tree.classes[int(node.prediction)])}] {n} [[{counts}]]"
 
 
+def drawn(
+    root: Node, scope: Scope, test: Callable[[Node, Scope], tuple[str, Scope]], leaf: Callable[[Node], str]
+) -> str:
+    """Draw a tree, one line per test and leaf; a test gives its text and the scope of its *yes* branch."""
+    lines: list[str] = []
+
+    def write(node: Node, scope: Scope, first: str, rest: str) -> None:
+        if not node.branches:
+            lines.append(first + leaf(node))
+            return
+        text, inner = test(node, scope)
+        lines.append(first + text)
+        yes, no = node.branches
+        write(yes, inner, f"{rest}+--yes: ", f"{rest}|       ")
+        write(no, scope, f"{rest}+--no:  ", f"{rest}        ")
+
+    write(root, scope, "", "")
+    return "\n".join(lines)
+
+
 def compact(tree: RelationalTree) -> str:
     """Write TILDE's compact notation: letters in preorder, ``-`` before a new variable."""
     signature = tree.signature
     names = _Names(letters(), mark_new=True)
-    lines = []
+    head = ""
     if signature.implicit_key:
         names.known[0] = ""
     else:
         keys = [names.name(key) for key in range(signature.n_keys)]
         head = f"{atom_text(signature.target_name)}({','.join([*keys, '-' + next(names.free)])})"
-        lines.append(", ".join([head, *(_goal_text(goal, signature, names) for goal in signature.root)]))
+        head = ", ".join([head, *(_goal_text(goal, signature, names) for goal in signature.root)]) + "\n"
 
-    def write(node: Node, scope: _Names, first: str, rest: str) -> None:
-        if not node.branches:
-            lines.append(first + _leaf_text(node, tree))
-            return
-        yes, no = node.branches
+    def test(node: Node, scope: _Names) -> tuple[str, _Names]:
         inner = scope.below()
-        lines.append(f"{first}{_conjunction(node.test, signature, inner)} ? ")
-        write(yes, inner, f"{rest}+--yes: ", f"{rest}|       ")
-        write(no, scope, f"{rest}+--no:  ", f"{rest}        ")
+        return f"{_conjunction(node.test, signature, inner)} ? ", inner
 
-    write(tree.root, names, "", "")
-    return "\n".join(lines)
+    return head + drawn(tree.root, names, test, lambda leaf: _leaf_text(leaf, tree))
 
 
 def program(tree: RelationalTree) -> str:

@@ -74,13 +74,9 @@ def members(words: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
 class Facts:
     """A database's facts in the core, with the root of every query.
 
-    Attributes
-    ----------
-    fixed : int32 array of shape (n_examples, n_fixed)
-        Variables with one value per example: keys, attributes, then variables of root goals that have exactly
-        one solution for every example. Tests that share only fixed variables are independent.
-    root : tuple of Goal
-        The other root goals; their variables are part of the query.
+    ``fixed`` (examples, variables) has one value per example: keys, attributes, then variables of root goals
+    with exactly one solution for every example. Tests that share only fixed variables are independent.
+    ``root`` are the other root goals; their variables are part of the query.
     """
 
     def __init__(
@@ -248,19 +244,9 @@ def _functional(
 class Queries:
     """Truth of queries on a database's examples, and the candidate tests of a language.
 
-    The truth of each (component of a query, example) pair is computed when it is first needed and kept.
-
-    Parameters
-    ----------
-    facts : Facts
-        The database.
-    language : Language, optional
-        The language of tests; needed for candidates only.
-    step_limit : int
-        Maximum number of steps (facts examined) per query and example. A query that takes more
-        counts as false for that example and is listed in `limit_hits`.
-    order : int array of shape (n_examples,), optional
-        Bit ``i`` of a set of examples is example ``order[i]`` of the database; by default example ``i``.
+    The truth of each (component of a query, example) pair is computed when it is first needed and kept. A
+    query that takes more than `step_limit` steps (facts examined) on an example counts as false there and is
+    listed in `limit_hits`. Bit ``i`` of a set of examples is example ``order[i]`` of the database.
     """
 
     def __init__(

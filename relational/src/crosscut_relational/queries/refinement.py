@@ -16,15 +16,8 @@ if TYPE_CHECKING:
 class Test:
     """A candidate added to a path.
 
-    Attributes
-    ----------
-    goals : tuple of Goal
-        Its literals. Variables are numbered: fixed variables, variables of earlier tests, new variables.
-    query : int
-        Number of the query component that contains them. On examples for which the path holds, the test holds
-        if this component holds.
-    path : Path
-        The path with the test.
+    Variables of its goals are numbered: fixed variables, variables of earlier tests, new variables. On
+    examples for which the path holds, the test holds if the ``query``, the component that contains it, holds.
     """
 
     goals: tuple[Goal, ...]
@@ -34,17 +27,10 @@ class Test:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A conjunction of tests: the query of a node that is reached if all of them hold, or the body of a rule.
+    """A conjunction of tests: the query of a node (reached if all hold) or the body of a rule."""
 
-    Attributes
-    ----------
-    components : tuple of int
-        Parts of the query that share only fixed variables.
-    variables : tuple of (int, int)
-        For each variable, in order of introduction, its component (a position) and its number there.
-    """
-
-    components: tuple[int, ...] = ()
+    components: tuple[int, ...] = ()  # parts of the query that share only fixed variables
+    # for each variable, in order of introduction, its component (a position) and its number there
     variables: tuple[tuple[int, int], ...] = ()
 
     @classmethod

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from crosscut.data.columns import moment_of
 from crosscut.data.databases import quoted
-from crosscut_relational.database.database import KEY_OF_SEVERAL, MISSING, ROW_NUMBER
+from crosscut_relational.database.database import MISSING, ROW_NUMBER
+from crosscut_relational.language.attributes import KEY_OF_SEVERAL, key_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crosscut_relational.database.database import Column
-    from crosscut_relational.language.attributes import Attribute, Step
+    from crosscut_relational.language.attributes import Attribute, Column, Step
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.language.terms import Constant
     from crosscut_relational.queries.tree import Node, RelationalTree, Signature
@@ -78,7 +78,7 @@ def rules_query(
 
 
 def _key(columns: tuple[Column, ...]) -> Column:
-    return next(column for column in columns if column.kind == "key")
+    return columns[key_position(columns)]
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -209,7 +209,8 @@ class _Writer:
         for goal in goals:
             if goal.is_comparison or goal.negated:
                 continue
-            key = next(a for a, column in self.arguments(goal) if column.kind == "key")
+            columns = [column for _, column in self.arguments(goal)]
+            key = goal.args[key_position(columns)]
             alias = aliases.setdefault((goal.name, len(goal.args), key), f"r{len(aliases) + 1}")
             conditions += self.constants_of(goal, alias)
             for argument, column in self.arguments(goal):
@@ -258,9 +259,9 @@ class _Writer:
         attribute = self.signature.attributes[argument - self.signature.n_keys]
         link = self.signature.columns[attribute.steps[-1].predicate][attribute.column or 0]
         expression = self.attribute(attribute)
-        if column.kind == "key" and link.refers_to:
+        if column.is_key_of(link):
             column = link.referred
-        elif column.refers_to != link.refers_to:
+        elif (column.refers_to, column.table) != (link.refers_to, link.table):
             expression = self.key_of(expression, link)
             return [f"{self.key_of(self.column(alias, column), column)} = {expression}"]
         return [f"{self.column(alias, column)} = {expression}"]
@@ -268,11 +269,11 @@ class _Writer:
     def equal(self, one: tuple[str, Column], other: tuple[str, Column]) -> str:
         """Return a condition that two columns refer to the same row; links need not use the key."""
         (alias, left), (also, right) = one, other
-        if right.kind == "key" and left.refers_to:
+        if right.is_key_of(left):
             right = left.referred
-        elif left.kind == "key" and right.refers_to:
+        elif left.is_key_of(right):
             left = right.referred
-        elif left.refers_to != right.refers_to:
+        elif (left.refers_to, left.table) != (right.refers_to, right.table):
             ends = (self.key_of(self.column(*end), end[1]) for end in (one, other))
             return " = ".join(ends)
         return f"{self.column(alias, left)} = {self.column(also, right)}"

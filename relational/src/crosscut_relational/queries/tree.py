@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut_relational.database.constants import Constants
-    from crosscut_relational.database.database import Column
-    from crosscut_relational.language.attributes import Attribute
+    from crosscut_relational.language.attributes import Attribute, Column
     from crosscut_relational.language.rule import Goal
     from crosscut_relational.language.terms import Constant
     from crosscut_relational.queries.sql import Dialect
@@ -24,19 +23,11 @@ if TYPE_CHECKING:
 class Node:
     """A node with the training examples that reach it.
 
-    Attributes
-    ----------
-    statistics : tuple of float
-        Examples per class; for regression their number, mean, and squared deviations from the mean.
-    prediction : float
-        Code of the predicted class, or the mean.
-    test : tuple of Goal
-        The conjunction tested here, empty at leaves. Variables are numbered along the path: fixed variables
-        of the example, then new variables of each test. Those are visible only in the test's *yes* branch.
-    yes, no : Node or None
-        The branches.
-    shrunk : tuple of float, optional
-        Class probabilities after shrinkage. The prediction is that of the shrunk probabilities or mean.
+    ``statistics`` are the examples per class; for regression their number, mean, and squared deviations from
+    the mean. ``prediction`` is the code of the predicted class, or the mean. ``test`` is the conjunction
+    tested here, empty at leaves. Its variables are numbered along the path: fixed variables of the example,
+    then new variables of each test, which are visible only in its *yes* branch. ``shrunk`` are class
+    probabilities after shrinkage; the prediction is then that of the shrunk probabilities or mean.
     """
 
     statistics: tuple[float, ...]
@@ -91,28 +82,9 @@ def no_branches(nodes: Sequence[Node]) -> list[int]:
 class Signature:
     """The meaning of the numbers in a tree's tests.
 
-    Attributes
-    ----------
-    constants : Constants
-        The database's symbol table.
-    target_name : str
-        Name of the target predicate.
-    target_column : str or None
-        The column to predict, if the predicate is a table.
-    n_keys : int
-        Variables ``0 .. n_keys-1`` are the example's keys.
-    n_fixed : int
-        Number of variables with one value per example: keys, attributes, and variables of the root.
-    attributes : tuple of Attribute
-        The attributes that the variables after the keys represent.
-    root : tuple of Goal
-        Goals that every query starts with.
-    hidden_key : frozenset of (str, int)
-        Predicates whose first argument, the key, is not written.
-    implicit_key : bool
-        Whether keys are omitted everywhere (ACE's models format).
-    columns : mapping of (str, int) to tuple of Column
-        Arguments of predicates that are tables.
+    Variables ``0 .. n_keys-1`` are the example's keys. The attributes follow them, then variables of the
+    root; all ``n_fixed`` have one value per example. Every query starts with the ``root``. Predicates in
+    ``hidden_key`` are written without their first argument, and without any keys if ``implicit_key``.
     """
 
     constants: Constants

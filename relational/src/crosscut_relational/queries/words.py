@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from crosscut.data.columns import cut_text, separates_days
 from crosscut.forest.export.text import number
 from crosscut_relational.database.database import MISSING
-from crosscut_relational.language.attributes import attribute_text, rows_text
-from crosscut_relational.queries.printing import query_text
+from crosscut_relational.language.attributes import attribute_text, key_position, rows_text, singular
+from crosscut_relational.queries.printing import drawn, query_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,8 +84,9 @@ class Words:
         inside: dict[int, tuple[int, str]] = {}  # row variables of this test: phrase, name
         for goal in rows:
             columns = self.signature.columns[goal.name, len(goal.args)]
-            label = goal.name if goal.negated else _label(goal.name, known)
-            key = next(a for a, column in zip(goal.args, columns, strict=True) if column.kind == "key")
+            noun = singular(goal.name)
+            label = noun if goal.negated else _label(noun, known)
+            key = goal.args[key_position(columns)]
             if key < self.signature.n_keys and not goal.negated:  # the example itself
                 place, prefix = len(phrases), ""
                 phrases.append(("", []))
@@ -156,20 +157,13 @@ def _leaf(tree: RelationalTree, node: Node) -> str:
 def tree_in_words(tree: RelationalTree) -> str:
     """Write a tree over tables, one line per test and leaf."""
     words = Words(tree.signature)
-    lines = [tree.signature.predicted]
 
-    def write(node: Node, scope: Scope, first: str, rest: str) -> None:
-        if not node.branches:
-            lines.append(first + _leaf(tree, node))
-            return
+    def test(node: Node, scope: Scope) -> tuple[str, Scope]:
         text, inner = words.test(node.test, scope)
-        lines.append(f"{first}{text}?")
-        yes, no = node.branches
-        write(yes, inner, f"{rest}+--yes: ", f"{rest}|       ")
-        write(no, scope, f"{rest}+--no:  ", f"{rest}        ")
+        return f"{text}?", inner
 
-    write(tree.root, {}, "", "")
-    return "\n".join(lines)
+    start: Scope = {}
+    return f"{tree.signature.predicted}\n{drawn(tree.root, start, test, lambda leaf: _leaf(tree, leaf))}"
 
 
 def tree_data(tree: RelationalTree) -> dict[str, Any]:

@@ -102,17 +102,8 @@ class RelationalRuleClassifier(RuleEstimator):
     ) -> Self:
         """Learn the rules of all examples and those of the folds, in one run.
 
-        Parameters
-        ----------
-        database : Database
-            Facts, examples and their classes.
-        y : None
-            Ignored; the target is the database's.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples, as for ``RuleClassifier``: only their ratios matter. If all are
-            multiples of the smallest weight, they count copies of examples.
-        groups : array-like of shape (n_examples,), optional
-            Passed to a splitter given as ``cv``, which keeps examples of one group in one fold.
+        The arguments are those of `RelationalTreeClassifier.fit`, but weights may be any positive numbers:
+        only their ratios matter. If all are multiples of the smallest weight, they count copies of examples.
         """
         del y
         check_parameters(self)
@@ -141,13 +132,7 @@ class RelationalRuleClassifier(RuleEstimator):
         return self
 
     def predict_proba(self, database: Database) -> NDArray[np.float64]:
-        """Return the class probabilities of the examples of a database, from the rules that cover them.
-
-        Parameters
-        ----------
-        database : Database
-            Examples with the facts that the rules use.
-        """
+        """Return the class probabilities of the examples of a database, from the rules that cover them."""
         queries = ModelQueries(self._signature, self.goals(), database, step_limit=self.step_limit)
         held = np.empty((len(self.rules_), database.n_examples), bool)
         for number, rule in enumerate(self.rules_.rules):
@@ -156,28 +141,12 @@ class RelationalRuleClassifier(RuleEstimator):
         return self.rules_.values(held)
 
     def predict(self, database: Database) -> NDArray[Any]:
-        """Return the class of each example of a database.
-
-        Parameters
-        ----------
-        database : Database
-            Examples with the facts that the rules use.
-        """
+        """Return the class of each example of a database."""
         values = self.predict_proba(database)
         return np.asarray(self.classes_[values.argmax(axis=1)])
 
     def score(self, database: Database, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy on a database that has a target.
-
-        Parameters
-        ----------
-        database : Database
-            Examples with their classes.
-        y : None
-            Ignored; the target is the database's.
-        sample_weight : array-like of shape (n_examples,), optional
-            Weights of the examples.
-        """
+        """Return the accuracy on a database that has a target; `y` is ignored."""
         del y
         correct = database.labels == self.predict(database)
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -222,13 +191,7 @@ class RelationalRuleClassifier(RuleEstimator):
         return rules_query(rules, self.classes_[self.rules_.default.code], self._signature, dialect)
 
     def report(self, path: str | PathLike[str]) -> None:
-        """Write an HTML report of the rules: coverage, out-of-fold precision, errors by fold, agreement.
-
-        Parameters
-        ----------
-        path : path
-            The file to write; it needs no other file and no network.
-        """
+        """Write an HTML report of the rules: coverage, out-of-fold precision, errors by fold, agreement."""
         from crosscut.report.rules import write_rule_report
 
         write_rule_report(fit_of(self), self.wording_, path)

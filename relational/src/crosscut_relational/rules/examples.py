@@ -45,15 +45,7 @@ class _Refinements:
 
 
 class RelationalExamples(Rows):
-    """Examples of a database; a condition is a test of the bias, a tuple of goals.
-
-    Parameters
-    ----------
-    queries : Queries
-        Queries with a language, on a database with a target.
-    weights, exponent
-        As for `Rows`.
-    """
+    """Examples of a database; a condition is a test of the bias, a tuple of goals."""
 
     def __init__(
         self, queries: Queries, weights: NDArray[np.float64] | None = None, exponent: int | None = None
