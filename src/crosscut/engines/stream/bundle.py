@@ -45,8 +45,13 @@ class Bundle:
 
     @property
     def n_cells(self) -> int:
-        """Number of statistics per bin and channel."""
-        return (2 if self.mixed else 1) * len(self.tasks) + 1
+        """Number of statistics per bin and channel while rows are added."""
+        return len(self.tasks) + 1
+
+    @property
+    def n_range_cells(self) -> int:
+        """Number of ranges of targets."""
+        return 2 * len(self.tasks) + 1
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def flat_bundles(
         offset[i], range_offset[i] = sizes[-1], range_sizes[-1]
         bins = int(first_bin[unit.end_column] - first_bin[unit.first_column])
         sizes.append(sizes[-1] + bins * n_channels * bundle.n_cells)
-        range_sizes.append(range_sizes[-1] + 2 * bundle.n_cells)
+        range_sizes.append(range_sizes[-1] + 2 * bundle.n_range_cells)
     splits = [(i, split) for i, b in enumerate(live) if place[i] == INNER for split in bundles[b].splits]
     children = [
         [(number[child], table) for child, table in zip(s.children, s.tables, strict=True) if child in number]
@@ -110,7 +115,6 @@ def flat_bundles(
         "child": np.array([child for pairs in children for child, _ in pairs], np.int32),
         "table": np.array(tables, np.uint64).reshape(-1, CODES),
         "lanes": np.array([bundles[b].lanes for b in live], np.uint64),
-        "mixed": np.array([bundles[b].mixed for b in live], np.bool_),
         "first_column": first_column,
         "end_column": end_column,
         "offset": offset,

@@ -114,7 +114,8 @@ def grow_level_wise(
             for b in gathered:
                 _finish(plan, state, b, sums.gathered.pop(b, []))
             for unit, (first, end), at in zip(units, pairwise(offsets), ranges, strict=False):
-                tests = _choose(plan, state.bundles[unit.bundle], unit, sums.statistics[first:end])
+                statistics = _by_lane(state.bundles[unit.bundle], sums.statistics[first:end])
+                tests = _choose(plan, state.bundles[unit.bundle], unit, statistics)
                 if unit.first_column == 0:
                     _mark_pure(state.bundles[unit.bundle], tests, sums.ranges, int(at))
                 choices[unit.bundle] = _better(choices.get(unit.bundle), tests)
@@ -150,6 +151,12 @@ def _run(
     return rows.run(one_pass), offsets.tolist(), ranges
 
 
+def _by_lane(bundle: Bundle, cells: NDArray[Any]) -> NDArray[Any]:
+    """Turn the cells of a bundle into the statistics of each of its tasks, in the same memory."""
+    _core.cells_to_lanes(cells, len(bundle.tasks))
+    return cells[: len(cells) // bundle.n_cells * len(bundle.tasks)]
+
+
 def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) -> list[Any]:
     """Return the best test of each task in some columns: [node, quality, improvement, test…, pure]."""
     tests = _core.choose_tests(
@@ -159,7 +166,6 @@ def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) ->
         unit.end_column,
         plan.coding.nominal,
         plan.n_channels,
-        bundle.mixed,
         plan.growth.criterion,
         plan.coding.n_classes,
         [] if plan.grids is None else plan.grids.deciding,
@@ -174,9 +180,9 @@ def _mark_pure(bundle: Bundle, tests: list[Any], ranges: NDArray[np.float64] | N
     if ranges is None:
         return
     n = len(bundle.tasks)
-    cells = ranges[at : at + 2 * bundle.n_cells].reshape(-1, 2)
+    cells = ranges[at : at + 2 * bundle.n_range_cells].reshape(-1, 2)
     for lane, choice in enumerate(tests):
-        trained = [cell for cell in range(n + 1) if cell != lane] + ([n + 1 + lane] if bundle.mixed else [])
+        trained = [cell for cell in range(n + 1) if cell != lane] + [n + 1 + lane]
         choice[-1] = bool(cells[trained, 0].min() >= cells[trained, 1].max())
 
 
