@@ -57,7 +57,7 @@ struct Bundles : Held<BundleForest> {
                "children must come after their parents");
       }
       if (place[b] != Place::counted) continue;
-      need(first_column[b] >= 0 && first_column[b] < end_column[b] && end_column[b] <= n_columns,
+      need(first_column[b] >= 0 && first_column[b] <= end_column[b] && end_column[b] <= n_columns,
            "first_column and end_column must be a range of columns");
       const int L = std::popcount(lanes[b]);
       need(L > 0, "lanes must not be empty");

@@ -21,7 +21,7 @@ def forest():
 
 def level_pass(gathered=()):
     units = [Unit(b, 0, 2) for b in (1, 2) if b not in gathered]
-    arrays, offsets, ranges = flat_bundles(forest(), units, list(gathered), FIRST_BIN, 2)
+    arrays, offsets, ranges = flat_bundles(forest(), units, list(gathered), FIRST_BIN, 2, ranged=False)
     made = LevelPass(
         name="level 1",
         arrays=arrays,

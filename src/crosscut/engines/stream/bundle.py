@@ -56,7 +56,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Unit:
-    """A bundle and the columns whose statistics are filled in a pass."""
+    """A bundle and the columns whose statistics are filled in a pass; none if it is derived."""
 
     bundle: int
     first_column: int
@@ -69,10 +69,13 @@ def flat_bundles(
     gathered: list[int],
     first_bin: NDArray[np.int64],
     n_channels: int,
+    *,
+    ranged: bool,
 ) -> tuple[dict[str, Any], NDArray[np.int64], NDArray[np.int64]]:
     """Convert bundles to the core's arrays.
 
-    Only bundles on the paths to the units and gathered bundles of the pass are converted.
+    Only bundles on the paths to the units and gathered bundles of the pass are converted. Derived bundles are
+    needed only for the ranges of targets.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def flat_bundles(
     range_offsets
         Offset of the target ranges of each unit, then the total size.
     """
-    wanted = {unit.bundle for unit in units} | set(gathered)
+    wanted = {unit.bundle for unit in units if ranged or unit.end_column} | set(gathered)
     live = _on_paths(bundles, wanted)
     number = {b: i for i, b in enumerate(live)}
     n = len(live)
@@ -93,10 +96,12 @@ def flat_bundles(
     offset, range_offset = np.zeros(n, np.int64), np.zeros(n, np.int64)
     sizes, range_sizes = [0], [0]
     for unit in units:
-        i, bundle = number[unit.bundle], bundles[unit.bundle]
-        place[i] = COUNTED
-        first_column[i], end_column[i] = unit.first_column, unit.end_column
-        offset[i], range_offset[i] = sizes[-1], range_sizes[-1]
+        bundle = bundles[unit.bundle]
+        if unit.bundle in wanted:
+            i = number[unit.bundle]
+            place[i] = COUNTED
+            first_column[i], end_column[i] = unit.first_column, unit.end_column
+            offset[i], range_offset[i] = sizes[-1], range_sizes[-1]
         bins = int(first_bin[unit.end_column] - first_bin[unit.first_column])
         sizes.append(sizes[-1] + bins * n_channels * bundle.n_cells)
         range_sizes.append(range_sizes[-1] + 2 * bundle.n_range_cells)
