@@ -235,12 +235,11 @@ template <class T> void cells_to_lanes(T* statistics, std::size_t n_statistics, 
   using Bits = std::make_unsigned_t<T>;
   const std::size_t lanes = static_cast<std::size_t>(L);
   T* to = statistics;
-  for (const T* from = statistics; from < statistics + n_statistics;
-       from += lanes + 1, to += lanes) {
+  for (const T* from = statistics; from < statistics + n_statistics; from += lanes + 1) {
     Bits sum = 0;
     for (std::size_t k = 0; k <= lanes; k++) sum += static_cast<Bits>(from[k]);
     for (std::size_t k = 0; k < lanes; k++)
-      to[k] = static_cast<T>(sum - static_cast<Bits>(from[k]));
+      *to++ = static_cast<T>(sum - static_cast<Bits>(from[k]));
   }
 }
 
