@@ -167,6 +167,9 @@ CC_INLINE Vec<T, W> times_of_row(const u8* times, std::size_t row, u32 mask) {
   return m;
 }
 
+// doubles hold the squares of class counts exactly up to this many rows
+constexpr i64 kExactSquares = i64{1} << 26;
+
 // P: the running statistics of the scan (criteria/running_statistics.hpp).
 template <class P> struct Search {
   static constexpr int W = static_cast<int>(sizeof(typename P::V) / sizeof(typename P::T));
@@ -209,6 +212,11 @@ template <class P> struct Search {
       u64 order = key;
       const i64 left = state.rows_left(k);
       if (!missing_rows.admissible(k, left, bundle.node[k]->n_rows, order)) return;
+      if constexpr (requires { state.quality(k); } && sizeof(typename P::T) == sizeof(double))
+        // with many classes, most cuts are ties, and the formula sums over all classes
+        if (!off(Acceleration::fast_comparison) && bundle.node[k]->n_rows <= kExactSquares &&
+            !best.beats(k, state.quality(k), f, order))
+          return;
       state.left(k, stats);
       if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats))
         lower(k);

@@ -40,7 +40,6 @@ struct Bundles : Held<BundleForest> {
     need(masks.shape(0) == C && masks.shape(1) == kCodes, "table must have 256 masks per child");
     table = hold(masks);
     lanes = read<std::uint64_t>(d, "lanes", B);
-    mixed = read<bool>(d, "mixed", B);
     first_column = read<std::int32_t>(d, "first_column", B);
     end_column = read<std::int32_t>(d, "end_column", B);
     offset = read<std::int64_t>(d, "offset", B);
@@ -58,17 +57,18 @@ struct Bundles : Held<BundleForest> {
                "children must come after their parents");
       }
       if (place[b] != Place::counted) continue;
-      need(first_column[b] >= 0 && first_column[b] < end_column[b] && end_column[b] <= n_columns,
+      need(first_column[b] >= 0 && first_column[b] <= end_column[b] && end_column[b] <= n_columns,
            "first_column and end_column must be a range of columns");
-      const std::int64_t cells = n_cells(std::popcount(lanes[b]), mixed[b]);
+      const int L = std::popcount(lanes[b]);
+      need(L > 0, "lanes must not be empty");
       const std::int64_t size =
-          (shape.first_bin[end_column[b]] - shape.first_bin[first_column[b]]) * cells *
+          (shape.first_bin[end_column[b]] - shape.first_bin[first_column[b]]) * n_cells(L) *
           shape.n_channels;
       need(offset[b] >= 0 && offset[b] <= static_cast<std::int64_t>(n_statistics) - size,
            "offset must leave room in statistics");
       if (n_ranges)
         need(range_offset[b] >= 0 &&
-                 range_offset[b] <= static_cast<std::int64_t>(*n_ranges) - 2 * cells,
+                 range_offset[b] <= static_cast<std::int64_t>(*n_ranges) - 2 * n_range_cells(L),
              "range_offset must leave room in ranges");
     }
   }
@@ -135,9 +135,8 @@ nb::list pass_batch(const nb::dict& bundles, const Matrix<std::uint8_t>& codes,
 // Checks that statistics can come from passes. In every column, a row adds 1 to the count and less
 // than 2^bits to the digits of one bin, and the sums of all rows have at most 61 bits.
 template <class T>
-void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int end, int L,
-               bool mixed) {
-  const std::size_t cells = static_cast<std::size_t>(n_cells(L, mixed)),
+void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int end, int L) {
+  const std::size_t lanes = static_cast<std::size_t>(L),
                     C = static_cast<std::size_t>(problem.shape.n_channels);
   const std::size_t n_counts = problem.counted ? C : 1,
                     width = static_cast<std::size_t>(problem.exact.width);
@@ -146,17 +145,17 @@ void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int
   const auto most = static_cast<std::int64_t>(most_rows(problem.exact, std::min(61, bits + 44)));
   std::vector<std::int64_t> node, rows, digits;
   for (int f = first; f < end; f++) {
-    rows.assign(cells, 0);
+    rows.assign(lanes, 0);
     for (std::int64_t b = problem.shape.first_bin[f]; b < problem.shape.first_bin[f + 1];
-         b++, statistics += C * cells)
-      for (std::size_t cell = 0; cell < cells; cell++) {
+         b++, statistics += C * lanes)
+      for (std::size_t lane = 0; lane < lanes; lane++) {
         const auto at = [&](std::size_t c) {
-          return static_cast<std::int64_t>(statistics[c * cells + cell]);
+          return static_cast<std::int64_t>(statistics[c * lanes + lane]);
         };
         std::int64_t n = 0;
         for (std::size_t c = 0; c < n_counts; c++)
           need(at(c) >= 0 && at(c) <= most && (n += at(c)) <= most, "statistics must count rows");
-        rows[cell] += n;
+        need((rows[lane] += n) <= most, "statistics must count rows");
         digits.assign(width, 0);
         for (std::size_t c = n_counts; c < C; c++) {
           const std::int64_t v = at(c), end_of_digit = n << bits;
@@ -168,18 +167,13 @@ void need_sums(const ChoiceProblem& problem, const T* statistics, int first, int
     if (f == first) node = rows;
     need(rows == node, "statistics must count the same rows in every column");
   }
-  const auto mixed_rows = node.begin() + L + 1;
-  need(std::accumulate(node.begin(), mixed_rows, std::int64_t{0}) +
-               (mixed ? *std::max_element(mixed_rows, node.end()) : 0) <=
-           most,
-       "statistics must count rows");
 }
 
 nb::tuple to_tuple(const Branch& b) { return nb::make_tuple(b.n_rows, give(b.stats)); }
 
 template <class T>
 nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin, int first_column,
-                int end_column, const Array<bool>& nominal, int n_channels, bool mixed,
+                int end_column, const Array<bool>& nominal, int n_channels,
                 const std::string& criterion, int n_classes, const nb::list& grids, bool multiway,
                 const Array<std::int64_t>& min_leaf) {
   const int F = static_cast<int>(nominal.size()), L = static_cast<int>(min_leaf.size());
@@ -188,7 +182,7 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
        "first_column and end_column must be a range of columns");
   need(L >= 1 && L <= 64, "min_leaf must have 1 to 64 entries");
   const std::int64_t bins = shape.first_bin[end_column] - shape.first_bin[first_column];
-  need(static_cast<std::int64_t>(statistics.size()) == bins * n_channels * n_cells(L, mixed),
+  need(static_cast<std::int64_t>(statistics.size()) == bins * n_channels * L,
        "statistics must be those of one bundle");
   const bool counted = nb::len(grids) == 0;
   const ExactRows exact = counted ? ExactRows{} : grids_of(grids, n_classes ? 1 : 2);
@@ -204,12 +198,12 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
   need(n_channels == (counted ? n_classes : 1 + (n_classes ? n_classes : 1) * exact.width) &&
            (n_classes || !counted),
        "n_channels must be what the statistics of this kind have");
-  need_sums(problem, statistics.data(), first_column, end_column, L, mixed);
+  need_sums(problem, statistics.data(), first_column, end_column, L);
   std::vector<Choice> choices;
   {
     nb::gil_scoped_release release;
-    choices = choose_tests<T>(problem, statistics.data(), first_column, end_column, L, mixed,
-                              min_leaf.data());
+    choices =
+        choose_tests<T>(problem, statistics.data(), first_column, end_column, L, min_leaf.data());
   }
   nb::list out;
   for (const Choice& c : choices) {
@@ -224,6 +218,14 @@ nb::list choose(const Array<T>& statistics, const Array<std::int64_t>& first_bin
                               branches));
   }
   return out;
+}
+
+template <class T> void to_lanes(const Output<T>& statistics, int n_lanes) {
+  need(n_lanes >= 1 && n_lanes <= 64, "n_lanes must be from 1 to 64");
+  need(statistics.size() % static_cast<std::size_t>(n_cells(n_lanes)) == 0,
+       "statistics must have n_lanes + 1 cells per channel");
+  nb::gil_scoped_release release;
+  cells_to_lanes<T>(statistics.data(), statistics.size(), n_lanes);
 }
 
 template <class T>
@@ -245,8 +247,9 @@ template <class T> void define(nb::module_& m) {
         "amounts"_a.none(), "target"_a.none(), "first_bin"_a, "n_channels"_a,
         "statistics"_a.noconvert(), "ranges"_a.noconvert().none(), "n_threads"_a);
   m.def("choose_tests", &choose<T>, "statistics"_a.noconvert(), "first_bin"_a, "first_column"_a,
-        "end_column"_a, "nominal"_a, "n_channels"_a, "mixed"_a, "criterion"_a, "n_classes"_a,
-        "grids"_a, "multiway"_a, "min_leaf"_a);
+        "end_column"_a, "nominal"_a, "n_channels"_a, "criterion"_a, "n_classes"_a, "grids"_a,
+        "multiway"_a, "min_leaf"_a);
+  m.def("cells_to_lanes", &to_lanes<T>, "statistics"_a.noconvert(), "n_lanes"_a);
 }
 
 }  // namespace

@@ -50,23 +50,16 @@ class Chooser {
       : problem(c), p(make(c)), run(p), K(run.K()), T(c.counted ? 0 : p.n_sums()) {}
 
   template <class Cell>
-  void read(const Cell* cells, int bins, int L, bool mixed, int lane, LaneColumn& out) const {
-    const int C = problem.shape.n_channels, width = n_cells(L, mixed);
+  void read(const Cell* cells, int bins, int L, int lane, LaneColumn& out) const {
+    const int C = problem.shape.n_channels;
     out.bins = bins;
     out.table.assign(static_cast<std::size_t>(bins * K), 0.0);
     out.n.assign(static_cast<std::size_t>(bins), 0);
     out.digits.clear();
     std::vector<i64> sums(static_cast<std::size_t>(C));
     for (int b = 0; b < bins; b++) {
-      for (int c = 0; c < C; c++) {
-        const Cell* cell = cells + (static_cast<std::size_t>(b) * static_cast<std::size_t>(C) +
-                                    static_cast<std::size_t>(c)) *
-                                       static_cast<std::size_t>(width);
-        i64 sum = -static_cast<i64>(cell[lane]);
-        for (int j = 0; j <= L; j++) sum += cell[j];
-        if (mixed) sum += cell[L + 1 + lane];
-        sums[static_cast<std::size_t>(c)] = sum;
-      }
+      for (int c = 0; c < C; c++, cells += L)
+        sums[static_cast<std::size_t>(c)] = static_cast<i64>(cells[lane]);
       double* s = out.table.data() + b * K;
       i64& n = out.n[static_cast<std::size_t>(b)];
       if (T) {
@@ -239,17 +232,17 @@ class Chooser {
 
 template <class T>
 std::vector<Choice> choose_tests(const ChoiceProblem& problem, const T* statistics, int first,
-                                 int end, int L, bool mixed, const std::int64_t* min_leaf) {
+                                 int end, int L, const std::int64_t* min_leaf) {
   Chooser chooser(problem);
   LaneColumn column;
   std::vector<Choice> choices(static_cast<std::size_t>(L));
-  const std::size_t bin = static_cast<std::size_t>(n_cells(L, mixed) * problem.shape.n_channels);
+  const std::size_t bin = static_cast<std::size_t>(L * problem.shape.n_channels);
   for (int lane = 0; lane < L; lane++) {
     Choice& best = choices[static_cast<std::size_t>(lane)];
     for (int f = first; f < end; f++) {
       const std::int64_t at = problem.shape.first_bin[f];
       chooser.read(statistics + static_cast<std::size_t>(at - problem.shape.first_bin[first]) * bin,
-                   static_cast<int>(problem.shape.first_bin[f + 1] - at), L, mixed, lane, column);
+                   static_cast<int>(problem.shape.first_bin[f + 1] - at), L, lane, column);
       if (f == first) chooser.start(column, best);
       chooser.look(column, f, min_leaf[lane], best);
     }
@@ -259,8 +252,8 @@ std::vector<Choice> choose_tests(const ChoiceProblem& problem, const T* statisti
 }
 
 template std::vector<Choice> choose_tests(const ChoiceProblem&, const std::int32_t*, int, int, int,
-                                          bool, const std::int64_t*);
+                                          const std::int64_t*);
 template std::vector<Choice> choose_tests(const ChoiceProblem&, const std::int64_t*, int, int, int,
-                                          bool, const std::int64_t*);
+                                          const std::int64_t*);
 
 }  // namespace crosscut

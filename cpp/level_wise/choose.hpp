@@ -37,9 +37,9 @@ struct Choice {
 };
 
 // Returns one choice per lane, with feature −1 if no test is admissible. `statistics` are those of
-// the columns first..end of one bundle with L lanes.
+// the columns first..end of one bundle with L lanes: [column][bin][channel][lane].
 template <class T>
 std::vector<Choice> choose_tests(const ChoiceProblem&, const T* statistics, int first, int end,
-                                 int L, bool mixed, const std::int64_t* min_leaf);
+                                 int L, const std::int64_t* min_leaf);
 
 }  // namespace crosscut

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <stdexcept>
 #include <type_traits>
 
 #include "base/threads.hpp"
@@ -25,8 +24,8 @@ constexpr i64 kChunksAtOnce = 8;         // bounds the memory of row lists
 // Rows of one chunk that reached a counted bundle, ready to be added column by column.
 struct Arrived {
   std::int32_t bundle;
-  std::vector<u32> fold, cell;  // rows that miss at most one task, and their cells within a bin
-  std::vector<u32> mixed;
+  std::vector<u32> fold, cell;   // rows that miss at most one task, and their cells within a bin
+  std::vector<u32> mixed;        // other rows
   std::vector<u64> mixed_lanes;  // bit k: the row trains the k-th task of the bundle
 };
 
@@ -97,7 +96,7 @@ class Walk {
   void arrive(std::int32_t bundle, std::size_t depth, u32 n) {
     const u64 lanes = forest.lanes[bundle];
     const int L = std::popcount(lanes);
-    const u32 cells = static_cast<u32>(n_cells(L, forest.mixed[bundle]));
+    const u32 cells = static_cast<u32>(n_cells(L));
     u8 lane_of[64] = {};
     int k = 0;
     for (u64 left = lanes; left; left &= left - 1)
@@ -116,8 +115,6 @@ class Walk {
         a.cell[n_fold++] =
             channel * cells + (without ? lane_of[std::countr_zero(without)] : static_cast<u32>(L));
       } else {
-        if (!forest.mixed[bundle])
-          throw std::invalid_argument("mixed must hold where rows train only some of the tasks");
         u64 bits = 0;
         for (u64 left = masks_of[depth][i]; left; left &= left - 1)
           bits |= u64{1} << lane_of[std::countr_zero(left)];
@@ -132,7 +129,7 @@ class Walk {
 };
 
 // Sums of a valid fit do not overflow; others wrap, which is defined for unsigned integers.
-template <class T> void add(T& cell, i64 amount) {
+template <class T> void add(T& cell, u64 amount) {
   using Bits = std::make_unsigned_t<T>;
   cell = static_cast<T>(static_cast<Bits>(cell) + static_cast<Bits>(amount));
 }
@@ -144,7 +141,7 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
   const std::size_t b = static_cast<std::size_t>(a.bundle);
   if (f < forest.first_column[b] || f >= forest.end_column[b]) return;
   const std::size_t L = static_cast<std::size_t>(std::popcount(forest.lanes[b]));
-  const std::size_t cells = static_cast<std::size_t>(n_cells(static_cast<int>(L), forest.mixed[b]));
+  const std::size_t cells = L + 1;
   const std::size_t bin = cells * static_cast<std::size_t>(shape.n_channels);
   T* to =
       statistics + forest.offset[b] +
@@ -157,20 +154,32 @@ void add_column(const BundleForest& forest, const BatchRows& rows, const Statist
     if (!rows.amounts) continue;
     const i64* amounts = rows.amounts + a.fold[i] * A;
     cell += (1 + static_cast<std::size_t>(rows.slot[a.fold[i]]) * A) * cells;
-    for (std::size_t j = 0; j < A; j++) add(cell[j * cells], amounts[j]);
+    for (std::size_t j = 0; j < A; j++) add(cell[j * cells], static_cast<u64>(amounts[j]));
   }
+  const u64 all = ~u64{0} >> (64 - L);
   for (std::size_t i = 0; i < a.mixed.size(); i++) {
     const u32 id = a.mixed[i];
     const std::size_t slot = static_cast<std::size_t>(rows.slot[id]);
-    T* at = to + codes[id] * bin + L + 1;
-    if (!rows.amounts) at += slot * cells;
-    for (u64 left = a.mixed_lanes[i]; left; left &= left - 1) {
-      T* cell = at + std::countr_zero(left);
-      add(*cell, 1);
-      if (!rows.amounts) continue;
-      cell += (1 + slot * A) * cells;
-      for (std::size_t j = 0; j < A; j++) add(cell[j * cells], rows.amounts[id * A + j]);
+    T* at = to + codes[id] * bin;
+    const u64 trained = a.mixed_lanes[i], missed = all & ~trained;
+    const u64 n_trained = static_cast<u64>(std::popcount(trained));
+    const u64 n_missed = L - n_trained;
+    const bool subtract = n_trained < n_missed;
+    const u64 changed = subtract ? trained : missed;
+    const u64 sign = subtract ? ~u64{0} : 1, rest = subtract ? n_trained : 1 - n_missed;
+    const auto add_lanes = [&](T* cell, u64 amount) {
+      for (u64 left = changed; left; left &= left - 1)
+        add(cell[std::countr_zero(left)], sign * amount);
+      add(cell[L], rest * amount);
+    };
+    if (!rows.amounts) {
+      add_lanes(at + slot * cells, 1);
+      continue;
     }
+    add_lanes(at, 1);
+    at += (1 + slot * A) * cells;
+    for (std::size_t j = 0; j < A; j++)
+      add_lanes(at + j * cells, static_cast<u64>(rows.amounts[id * A + j]));
   }
 }
 
@@ -222,6 +231,20 @@ void add_batch(const BundleForest& forest, const BatchRows& rows, const Statisti
   }
 }
 
+template <class T> void cells_to_lanes(T* statistics, std::size_t n_statistics, int L) {
+  using Bits = std::make_unsigned_t<T>;
+  const std::size_t lanes = static_cast<std::size_t>(L);
+  T* to = statistics;
+  for (const T* from = statistics; from < statistics + n_statistics; from += lanes + 1) {
+    Bits sum = 0;
+    for (std::size_t k = 0; k <= lanes; k++) sum += static_cast<Bits>(from[k]);
+    for (std::size_t k = 0; k < lanes; k++)
+      *to++ = static_cast<T>(sum - static_cast<Bits>(from[k]));
+  }
+}
+
+template void cells_to_lanes(std::int32_t*, std::size_t, int);
+template void cells_to_lanes(std::int64_t*, std::size_t, int);
 template void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&,
                         std::int32_t*, double*, int, std::vector<GatheredRows>&);
 template void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&,

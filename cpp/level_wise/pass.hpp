@@ -25,7 +25,6 @@ struct BundleForest {
   const std::int32_t* child;         // [n_children] bundles
   const std::uint64_t* table;        // [n_children][kCodes]
   const std::uint64_t* lanes;        // [n_bundles] tasks of the bundle
-  const bool* mixed;                 // [n_bundles] whether rows may train only some of the tasks
   const std::int32_t* first_column;  // [n_bundles] columns to count
   const std::int32_t* end_column;
   const std::int64_t* offset;        // [n_bundles] of a counted bundle in the statistics
@@ -44,16 +43,19 @@ struct BatchRows {
   const double* target;  // [n_rows] regression: to detect pure nodes; else null
 };
 
-// Statistics of a counted bundle: [column][bin][channel][cell]. A row that trains all L tasks
-// except the k-th is added to cell k, and a row that trains all tasks to cell L. Then S(T_k) is the
-// sum of the cells except cell k: S(D) − S(D_k). In a mixed bundle, any other row is added to cell
-// L + 1 + k of each of its tasks. Channels are the classes if rows are counted, else the number of
-// rows and the sums of amounts.
+// Statistics of a counted bundle: [column][bin][channel][cell]. S(T_k), the statistics of the k-th
+// of L tasks, are the sum of all cells less cell k: S(D) − S(D_k). So a row that trains all tasks
+// except the k-th is added to cell k, and a row that trains all tasks to cell L. Any other row is
+// added to the cells of the tasks it does not train, or, if these are more, subtracted from the
+// cells of those it trains; cell L then makes the sum right. Channels are the classes if rows are
+// counted, else the number of rows and the sums of amounts.
 struct StatisticsShape {
   const std::int64_t* first_bin;  // [n_columns + 1], missing values have their own bin
   int n_channels;
 };
-constexpr int n_cells(int n_lanes, bool mixed) { return mixed ? 2 * n_lanes + 1 : n_lanes + 1; }
+constexpr int n_cells(int n_lanes) { return n_lanes + 1; }
+// The lowest and highest target of the rows in each cell, and of the other rows of each task.
+constexpr int n_range_cells(int n_lanes) { return 2 * n_lanes + 1; }
 
 struct GatheredRows {
   std::int32_t bundle;
@@ -64,5 +66,8 @@ struct GatheredRows {
 template <class T>
 void add_batch(const BundleForest&, const BatchRows&, const StatisticsShape&, T* statistics,
                double* ranges, int n_threads, std::vector<GatheredRows>& gathered);
+
+// Turns the cells of a bundle with L tasks into [column][bin][channel][task], in the same place.
+template <class T> void cells_to_lanes(T* statistics, std::size_t n_statistics, int L);
 
 }  // namespace crosscut

@@ -219,13 +219,13 @@ def choose_tests(
     end_column: int,
     nominal: NDArray[np.bool_],
     n_channels: int,
-    mixed: bool,
     criterion: str,
     n_classes: int,
     grids: list[tuple[int, int, int]],
     multiway: bool,
     min_leaf: NDArray[np.int64],
 ) -> list[tuple[Any, ...]]: ...
+def cells_to_lanes(statistics: NDArray[Any], n_lanes: int) -> None: ...
 def bin_codes(
     values: NDArray[np.float32 | np.float64],
     edges: NDArray[np.float64],

@@ -148,7 +148,7 @@ GROUPS = {  # as the folders of cpp/
     "copied_rows mark_rows first_marked rows_by_fold masks_without",
     "grow": "Table Target exact_digits Tasks Growth grow impurity",
     "forest": "Forest leaves_of_few additional_errors",
-    "level_wise": "pass_batch choose_tests bin_codes",
+    "level_wise": "pass_batch cells_to_lanes choose_tests bin_codes",
     "rules": "RuleTable",
 }
 

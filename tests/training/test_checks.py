@@ -103,3 +103,11 @@ def test_numbers_of_arrow_may_be_y(kind):
     for bad in ([1.5, None, 2.0], [1.5, float("nan"), 2.0], [1.5, float("inf"), 2.0]):
         with pytest.raises(ValueError, match=r"NaN|infinity"):
             read_numbers(kind(bad), 3)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda y: pd.Series(y, dtype="category")])
+def test_too_many_classes_are_refused_by_name(kind):
+    y = [f"c{i}" for i in range(65_536)]
+    with pytest.raises(ValueError, match="y has 65,536 classes; at most 65,535"):
+        read_classes(kind(y), len(y))
+    assert len(read_classes(kind(y[1:]), len(y) - 1)[0]) == 65_535

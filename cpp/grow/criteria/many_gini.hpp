@@ -16,9 +16,12 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   V n, l, a, b, b0;
   int n_present = 0;
   u8 present[kListClasses];  // single task: the classes present, if list entries can name them
-  // A and B are updated with every row (exact up to 4096 rows). Otherwise they are summed at every
-  // cut.
+  // A and B are updated with every row. Otherwise they are summed at every cut. They are integers,
+  // which floats hold exactly up to 2^24 (4096 rows) and doubles up to 2^53. For larger nodes they
+  // are summed again every 64 rows, which change integers above 2^24 by less than 1/32. So their
+  // rounding errors stay below 66 units, and the slack of `lower` covers them.
   bool running = true;
+  static constexpr u32 kSumEvery = 64;
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space)
       : Sums(run, bundle, space) {
@@ -40,7 +43,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     this->clear_classes();
   }
   void lower(const Best& best, int k) {
-    set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (64 + 4 * C))));
+    set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (128 + 4 * C))));
   }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row], c = x >> 16;
@@ -112,13 +115,11 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
-  // A single task: the quality as Quality::binary computes it, bit for bit, because A and B are
-  // exact. The formula itself would sum over all classes.
-  double quality() const
-    requires(W == 1)
-  {
-    return static_cast<double>(a) / static_cast<double>(l) +
-           static_cast<double>(b) / static_cast<double>(n - l);
+  // The quality as Quality::binary computes it, bit for bit, if A and B are exact. The formula
+  // itself would sum over all classes.
+  double quality(int k = 0) const {
+    return static_cast<double>(lane<T, W>(a, k)) / static_cast<double>(lane<T, W>(l, k)) +
+           static_cast<double>(lane<T, W>(b, k)) / static_cast<double>(lane<T, W>(n - l, k));
   }
   // A single task: kCuts consecutive cuts of a sorted list at once, class by class.
   struct Cuts {

@@ -27,7 +27,6 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
         all_rows(a),
         fine(worker.run, b, so_far, Base::space(worker)) {
     this->other = &fine;
-    if constexpr (requires { fine.running; }) fine.running = false;
   }
 
   // The intervals to open in each phase (the second sends missing values left), and in any phase.
@@ -130,6 +129,8 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
           [&](u32 i) { return !close || separable_rows(1, c, keys, begin, begin + i, end); },
           [&](u32 i) { return key(begin + i); });
     for (u32 i = begin; i < begin + n_cuts; i++) {
+      if constexpr (requires { P::kSumEvery; })
+        if ((i - begin) % P::kSumEvery == 0) fine.sum_squares();
       fine.add(all_rows, row(i));
       if (!is_cut(i)) continue;
       u32 m = Base::may_beat(fine) & lanes;

@@ -9,6 +9,8 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+// With this many classes, most cuts are ties. Exact doubles decide them without the formula.
+constexpr int kTiedClasses = 1 << 12;
 // columns are searched in batches whose statistics need at most this many bytes
 constexpr std::size_t kStatisticsBytes = std::size_t{128} << 20;
 
@@ -112,7 +114,8 @@ Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows,
                                best);
     });
   };
-  if (rows.n <= kFloatRows) with_running_statistics<true>(w.run, with);
+  if (rows.n <= kFloatRows && w.run.p.n_classes < kTiedClasses)
+    with_running_statistics<true>(w.run, with);
   else with_running_statistics<false>(w.run, with);
   w.scratch.release(mark);
   return best;

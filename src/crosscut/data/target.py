@@ -12,6 +12,7 @@ from crosscut import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_CLASSES = 65_535  # that the core has codes for
 _MANY_CODES = 1 << 16  # integer labels in a range of at most this size are counted, not sorted
 
 

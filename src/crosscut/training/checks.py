@@ -22,7 +22,7 @@ from sklearn.utils.validation import validate_data
 from crosscut import _core
 from crosscut.data.columns import is_missing
 from crosscut.data.frames import check_arrow, coded_text, names_of_frame
-from crosscut.data.target import coded_classes
+from crosscut.data.target import MOST_CLASSES, coded_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,6 +146,16 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
 
 def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
+    classes, codes = _read_classes(y, n_rows)
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(
+            f"y has {len(classes):,} classes; at most {MOST_CLASSES:,} are possible; "
+            "use TreeRegressor to predict numbers"
+        )
+    return classes, codes
+
+
+def _read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     check_arrow(y=y)
     coded = coded_text(y)
     if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:

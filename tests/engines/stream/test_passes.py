@@ -21,7 +21,7 @@ def forest():
 
 def level_pass(gathered=()):
     units = [Unit(b, 0, 2) for b in (1, 2) if b not in gathered]
-    arrays, offsets, ranges = flat_bundles(forest(), units, list(gathered), FIRST_BIN, 2)
+    arrays, offsets, ranges = flat_bundles(forest(), units, list(gathered), FIRST_BIN, 2, ranged=False)
     made = LevelPass(
         name="level 1",
         arrays=arrays,
@@ -49,9 +49,11 @@ def test_statistics_are_those_of_every_task_by_itself():
     sums = one_pass.start()
     one_pass.add(sums, batch)
     for place, (bundle, begin, end) in enumerate(zip(forest()[1:], offsets, offsets[1:], strict=False)):
-        cells = sums.statistics[begin:end].reshape(10, 2, bundle.n_cells)
+        cells = sums.statistics[begin:end]
+        _core.cells_to_lanes(cells, len(bundle.tasks))
+        lanes = cells[: 10 * 2 * len(bundle.tasks)].reshape(10, 2, len(bundle.tasks))
         for lane, task in enumerate(bundle.tasks):
-            own = cells[..., :4].sum(axis=2) - cells[..., lane] + cells[..., 4 + lane]
+            own = lanes[..., lane]
             cut = 0 if task == 1 else 1
             there = (batch.codes[0] > cut) == bool(place)
             trains = there if task == 0 else there & (batch.fold != task - 1)
@@ -106,7 +108,7 @@ def test_sums_of_parts_add_up():
         {"offset": np.array([0, -1, 0])},
         {"place": np.array([1, 2, 9], np.uint8)},
         {"table": np.zeros((2, 9), np.uint64)},
-        {"mixed": np.zeros(3, bool)},
+        {"lanes": np.zeros(3, np.uint64)},
         {"end_column": np.array([0, 3, 2], np.int32)},
     ],
     ids=lambda change: next(iter(change)),
@@ -140,22 +142,21 @@ def chosen(statistics, *, grids=()):
         end_column=2,
         nominal=np.zeros(2, bool),
         n_channels=3 if grids else 1,
-        mixed=False,
         criterion=criterion,
         n_classes=n_classes,
         grids=list(grids),
         multiway=False,
-        min_leaf=np.ones(1, np.int64),
+        min_leaf=np.ones(2, np.int64),
     )
 
 
 def test_sums_that_no_fit_has_are_refused():
-    counts = np.array([[2, 3], [4, 1], [5, 2], [1, 2]])  # [bin of both columns][cell]
+    counts = np.array([[2, 3], [4, 1], [5, 2], [1, 2]])  # [bin of both columns][task]
     sums = np.stack([counts, -counts << 50, counts << 50], axis=1)  # the most that rows add to a digit
-    assert len(chosen(counts)) == len(chosen(sums, grids=GRIDS)) == 1
+    assert len(chosen(counts)) == len(chosen(sums, grids=GRIDS)) == 2
     small = np.stack([counts, -counts, counts], axis=1)
-    for bin_, cell, value in ((0, 0, -1), (0, 0, 2**62), (3, 1, 3)):
-        for given, grids, place in ((counts, (), (bin_, cell)), (small, GRIDS, (bin_, 0, cell))):
+    for bin_, lane, value in ((0, 0, -1), (0, 0, 2**62), (3, 1, 3)):
+        for given, grids, place in ((counts, (), (bin_, lane)), (small, GRIDS, (bin_, 0, lane))):
             damaged = given.copy()
             damaged[place] = value
             with pytest.raises(ValueError, match="statistics must"):

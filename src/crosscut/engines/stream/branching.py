@@ -9,12 +9,14 @@ import numpy as np
 
 from crosscut.engines.stream.bundle import CODES, Bundle, Split, Unit
 from crosscut.engines.stream.gather import gathered_bytes
+from crosscut.engines.stream.siblings import derivable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crosscut.engines.stream.growing_tree import GrowingTree
     from crosscut.engines.stream.level_wise import Plan, State
+    from crosscut.engines.stream.siblings import Derived
     from crosscut.tasks.growth import Limits
 
 
@@ -114,17 +116,27 @@ def _conflict(maps: list[NDArray[np.int32]]) -> bool:
 _FEW_LEVELS = 8  # up to here, a pass per level is faster than growing a large bundle in memory
 
 
-def plan_passes(plan: Plan, state: State) -> list[tuple[list[Unit], list[int]]]:
+def plan_passes(plan: Plan, state: State) -> tuple[list[tuple[list[Unit], list[int]]], dict[int, Derived]]:
     """Distribute the frontier over passes whose statistics and gathered rows fit in memory.
 
     A bundle is gathered if its rows take less memory than its statistics. If many levels may follow, it is
-    also gathered if it fits in a pass that is needed anyway.
+    also gathered if it fits in a pass that is needed anyway. Some bundles are derived if all statistics fit
+    in memory together.
     """
     gathered, counted = _to_gather(plan, state, 1)
+    multiway = plan.coding.nominal & (plan.growth.splits == "multiway")
+    derived = derivable(state.bundles, state.held, {b for b, _ in counted}, multiway)
+    n_bytes = sum(array.nbytes for array in state.held.values())
+    n_bytes += sum(per_bin for _, per_bin in counted) * int(plan.coding.first_bin[-1])
+    if derived and len(gathered) <= 1 and n_bytes <= plan.memory_limit // 2:
+        n_columns = len(plan.coding.n_bins)
+        units = [Unit(b, 0, n_columns) for b, _ in counted if b not in derived]
+        units += [Unit(b, 0, 0) for b in derived]
+        return [(units, gathered[0] if gathered else [])], derived
     n_passes = max(len(gathered), len(_to_count(plan, counted)))
     if n_passes > 1:
         gathered, counted = _to_gather(plan, state, n_passes)
-    return list(zip_longest(_to_count(plan, counted), gathered, fillvalue=[]))  # type: ignore[arg-type]
+    return list(zip_longest(_to_count(plan, counted), gathered, fillvalue=[])), {}  # type: ignore[arg-type]
 
 
 def _to_gather(plan: Plan, state: State, n_passes: int) -> tuple[list[list[int]], list[tuple[int, int]]]:

@@ -45,13 +45,18 @@ class Bundle:
 
     @property
     def n_cells(self) -> int:
-        """Number of statistics per bin and channel."""
-        return (2 if self.mixed else 1) * len(self.tasks) + 1
+        """Number of statistics per bin and channel while rows are added."""
+        return len(self.tasks) + 1
+
+    @property
+    def n_range_cells(self) -> int:
+        """Number of ranges of targets."""
+        return 2 * len(self.tasks) + 1
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A bundle and the columns whose statistics are filled in a pass."""
+    """A bundle and the columns whose statistics are filled in a pass; none if it is derived."""
 
     bundle: int
     first_column: int
@@ -64,10 +69,13 @@ def flat_bundles(
     gathered: list[int],
     first_bin: NDArray[np.int64],
     n_channels: int,
+    *,
+    ranged: bool,
 ) -> tuple[dict[str, Any], NDArray[np.int64], NDArray[np.int64]]:
     """Convert bundles to the core's arrays.
 
-    Only bundles on the paths to the units and gathered bundles of the pass are converted.
+    Only bundles on the paths to the units and gathered bundles of the pass are converted. Derived bundles are
+    needed only for the ranges of targets.
 
     Returns
     -------
@@ -78,7 +86,7 @@ def flat_bundles(
     range_offsets
         Offset of the target ranges of each unit, then the total size.
     """
-    wanted = {unit.bundle for unit in units} | set(gathered)
+    wanted = {unit.bundle for unit in units if ranged or unit.end_column} | set(gathered)
     live = _on_paths(bundles, wanted)
     number = {b: i for i, b in enumerate(live)}
     n = len(live)
@@ -88,13 +96,15 @@ def flat_bundles(
     offset, range_offset = np.zeros(n, np.int64), np.zeros(n, np.int64)
     sizes, range_sizes = [0], [0]
     for unit in units:
-        i, bundle = number[unit.bundle], bundles[unit.bundle]
-        place[i] = COUNTED
-        first_column[i], end_column[i] = unit.first_column, unit.end_column
-        offset[i], range_offset[i] = sizes[-1], range_sizes[-1]
+        bundle = bundles[unit.bundle]
+        if unit.bundle in wanted:
+            i = number[unit.bundle]
+            place[i] = COUNTED
+            first_column[i], end_column[i] = unit.first_column, unit.end_column
+            offset[i], range_offset[i] = sizes[-1], range_sizes[-1]
         bins = int(first_bin[unit.end_column] - first_bin[unit.first_column])
         sizes.append(sizes[-1] + bins * n_channels * bundle.n_cells)
-        range_sizes.append(range_sizes[-1] + 2 * bundle.n_cells)
+        range_sizes.append(range_sizes[-1] + 2 * bundle.n_range_cells)
     splits = [(i, split) for i, b in enumerate(live) if place[i] == INNER for split in bundles[b].splits]
     children = [
         [(number[child], table) for child, table in zip(s.children, s.tables, strict=True) if child in number]
@@ -110,7 +120,6 @@ def flat_bundles(
         "child": np.array([child for pairs in children for child, _ in pairs], np.int32),
         "table": np.array(tables, np.uint64).reshape(-1, CODES),
         "lanes": np.array([bundles[b].lanes for b in live], np.uint64),
-        "mixed": np.array([bundles[b].mixed for b in live], np.bool_),
         "first_column": first_column,
         "end_column": end_column,
         "offset": offset,

@@ -22,6 +22,7 @@ from crosscut.engines.stream.bundle import Bundle, Unit, flat_bundles
 from crosscut.engines.stream.gather import gathered_bytes, grow_gathered
 from crosscut.engines.stream.growing_tree import GrowingTree
 from crosscut.engines.stream.passes import LevelPass, LevelSums
+from crosscut.engines.stream.siblings import derive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,12 +73,14 @@ class Plan:
 
 @dataclass
 class State:
-    """The forest so far: the complete state of a run between two levels."""
+    """The forest so far: the state of a run between two levels, complete without ``held``."""
 
     trees: list[GrowingTree]
     bundles: list[Bundle]
     frontier: list[int]
     work: list[dict[str, float]] = field(default_factory=list)  # per level
+    # statistics of parents of the frontier; without them, more bundles are counted
+    held: dict[int, NDArray[Any]] = field(default_factory=dict)
 
     @classmethod
     def start(cls, plan: Plan) -> State:
@@ -107,17 +110,31 @@ def grow_level_wise(
         choices: dict[int, list[Any]] = {}
         n_rows = sum(state.bundles[b].n_rows for b in state.frontier)
         level = {"bundles": len(state.frontier), "rows": n_rows, "passes": 0}
-        for units, gathered in plan_passes(plan, state):
+        passes, derived = plan_passes(plan, state)
+        if not derived:
+            state.held = {}
+        held: dict[int, NDArray[Any]] = {}  # unless the level takes several passes
+        for units, gathered in passes:
             level["passes"] += 1
             name = f"level {len(state.work)}" + (f", part {level['passes']}" if level["passes"] > 1 else "")
             sums, offsets, ranges = _run(plan, state, rows, name=name, units=units, gathered=gathered)
             for b in gathered:
                 _finish(plan, state, b, sums.gathered.pop(b, []))
             for unit, (first, end), at in zip(units, pairwise(offsets), ranges, strict=False):
-                tests = _choose(plan, state.bundles[unit.bundle], unit, sums.statistics[first:end])
+                b, bundle = unit.bundle, state.bundles[unit.bundle]
+                columns = (unit.first_column, unit.end_column)
+                if b in derived:
+                    statistics = derive(state.bundles, b, derived[b], state.held, held)
+                    columns = (0, n_columns)
+                else:
+                    statistics = _by_lane(bundle, sums.statistics[first:end])
+                if len(passes) == 1:
+                    held[b] = statistics
+                tests = _choose(plan, bundle, columns, statistics)
                 if unit.first_column == 0:
-                    _mark_pure(state.bundles[unit.bundle], tests, sums.ranges, int(at))
-                choices[unit.bundle] = _better(choices.get(unit.bundle), tests)
+                    _mark_pure(bundle, tests, sums.ranges, int(at))
+                choices[b] = _better(choices.get(b), tests)
+        state.held = held
         frontier = state.frontier
         state.frontier = []
         for b in frontier:
@@ -126,6 +143,7 @@ def grow_level_wise(
         state.work.append(level | {"seconds": time.perf_counter() - begin})
         if save is not None:
             save(state)
+    state.held = {}
     return state
 
 
@@ -134,7 +152,10 @@ def _run(
 ) -> tuple[LevelSums, list[int], NDArray[np.int64]]:
     """Run one pass over all rows."""
     coding = plan.coding
-    arrays, offsets, ranges = flat_bundles(state.bundles, units, gathered, coding.first_bin, plan.n_channels)
+    ranged = plan.grids is not None and plan.grids.numbers
+    arrays, offsets, ranges = flat_bundles(
+        state.bundles, units, gathered, coding.first_bin, plan.n_channels, ranged=ranged
+    )
     one_pass = LevelPass(
         name=name,
         arrays=arrays,
@@ -150,16 +171,20 @@ def _run(
     return rows.run(one_pass), offsets.tolist(), ranges
 
 
-def _choose(plan: Plan, bundle: Bundle, unit: Unit, statistics: NDArray[Any]) -> list[Any]:
+def _by_lane(bundle: Bundle, cells: NDArray[Any]) -> NDArray[Any]:
+    """Turn the cells of a bundle into the statistics of each of its tasks, in the same memory."""
+    _core.cells_to_lanes(cells, len(bundle.tasks))
+    return cells[: len(cells) // bundle.n_cells * len(bundle.tasks)]
+
+
+def _choose(plan: Plan, bundle: Bundle, columns: tuple[int, int], statistics: NDArray[Any]) -> list[Any]:
     """Return the best test of each task in some columns: [node, quality, improvement, test…, pure]."""
     tests = _core.choose_tests(
         statistics,
         plan.coding.first_bin,
-        unit.first_column,
-        unit.end_column,
+        *columns,
         plan.coding.nominal,
         plan.n_channels,
-        bundle.mixed,
         plan.growth.criterion,
         plan.coding.n_classes,
         [] if plan.grids is None else plan.grids.deciding,
@@ -174,9 +199,9 @@ def _mark_pure(bundle: Bundle, tests: list[Any], ranges: NDArray[np.float64] | N
     if ranges is None:
         return
     n = len(bundle.tasks)
-    cells = ranges[at : at + 2 * bundle.n_cells].reshape(-1, 2)
+    cells = ranges[at : at + 2 * bundle.n_range_cells].reshape(-1, 2)
     for lane, choice in enumerate(tests):
-        trained = [cell for cell in range(n + 1) if cell != lane] + ([n + 1 + lane] if bundle.mixed else [])
+        trained = [cell for cell in range(n + 1) if cell != lane] + [n + 1 + lane]
         choice[-1] = bool(cells[trained, 0].min() >= cells[trained, 1].max())
 
 

@@ -11,6 +11,7 @@ from crosscut.data.column_types import check_same
 from crosscut.data.columns import Column, Kind, infinite_error
 from crosscut.data.frames import columns_of
 from crosscut.data.schema import Schema
+from crosscut.data.target import MOST_CLASSES
 from crosscut.engines.stream.coding import Coding
 from crosscut.engines.stream.sketch import DistinctValues, RowSample, edges_of, edges_of_sample
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from crosscut.typing import TableLike
 
 MAX_CATEGORIES = 255  # the next code, for missing values, fits in a byte
-MAX_CLASSES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -238,9 +238,9 @@ class Survey:
         for label, count in zip(names, counts.tolist(), strict=True):
             self.labels[label] = self.labels.get(label, 0) + count
             in_piece[label] = in_piece.get(label, 0) + count
-        if len(self.labels) > MAX_CLASSES:
+        if len(self.labels) > MOST_CLASSES:
             raise ValueError(
-                f"target column {target.name!r} has more than {MAX_CLASSES} classes; use TreeRegressor"
+                f"target column {target.name!r} has more than {MOST_CLASSES:,} classes; use TreeRegressor"
             )
 
     def _classes(self) -> NDArray[Any] | None:
