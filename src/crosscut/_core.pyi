@@ -73,6 +73,26 @@ class Forest:
         exact_ties: bool,
     ) -> NDArray[np.int32]: ...
 
+class SharedTrees:
+    def __init__(
+        self,
+        root: NDArray[np.int32],
+        size: NDArray[np.int32],
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float64],
+        missing: NDArray[np.int32],
+        first_child: NDArray[np.int64],
+        children: NDArray[np.int32],
+        first_branch: NDArray[np.int64],
+        branches: NDArray[np.int32],
+        depth: NDArray[np.int32],
+    ) -> None: ...
+    def apply(
+        self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
+    ) -> NDArray[np.int32]: ...
+    def nodes_of(self, node_start: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int32]: ...
+    def unfold(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+
 def leaves_of_few(
     node_start: NDArray[np.int64],
     branch_start: NDArray[np.int64],

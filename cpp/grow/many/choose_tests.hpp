@@ -53,15 +53,13 @@ class ChooseTests {
       if (group.wanted) {
         possible.select(Removed{});
         const Member none{group.shared, nullptr, 0};
-        possible.select(none, Removed{});
-        const int best = take(search, none, possible.possible);
+        const int best = take(search, none, possible);
         if (best >= 0) tests.list[static_cast<std::size_t>(best)].shared = true;
       }
       each_run(removed, group.n_members, [&](const u32* first, const u32* last, const Removed& of) {
         possible.select(of);
         for (; first < last; first++) {
-          possible.select(group.members[*first], removed[*first]);
-          test[*first] = take(search, group.members[*first], possible.possible);
+          test[*first] = take(search, group.members[*first], possible);
           if (test[*first] >= 0) tests.list[static_cast<std::size_t>(test[*first])].n++;
         }
       });
@@ -135,8 +133,7 @@ class ChooseTests {
 
   // A member's node takes its best test. Returns the group's test that splits the rows alike.
   template <class P>
-  int take(MemberSearch<P>& search, const Member& member,
-           const std::vector<const GroupCut*>& possible) {
+  int take(MemberSearch<P>& search, const Member& member, PossibleCuts& possible) {
     int found = -1;
     search.find(member, possible, [&](const Best& best, const Bundle& bundle, const auto& rows) {
       const int f = best.feature[0];

@@ -45,9 +45,11 @@ struct GroupCut {
   bool separable;  // by the gap rule; also without some of the rows
   double* left;    // [K] statistics of the first branch
 
-  bool may_win(const Removed& h) const {
-    return gap <= (ratio - 1) * h.a + ratio * delta * (2 * h.b + h.weight * delta) + h.excess;
+  // By how much the cut may be worse than the base.
+  double allowed(const Removed& h) const {
+    return (ratio - 1) * h.a + ratio * delta * (2 * h.b + h.weight * delta) + h.excess;
   }
+  bool may_win(const Removed& h) const { return gap <= allowed(h); }
 };
 
 class GroupCuts {
@@ -59,10 +61,9 @@ class GroupCuts {
   Removed most;  // of any member
   GroupCut base{.q = kNever};
   double slack = 0;  // covers rounding, and tests that exact sums must compare
-  // No cut with a smaller branch of at least `common` is possible if it is worse by more than
-  // `far`.
-  const double common;
-  double far = std::numeric_limits<double>::infinity();
+  // [e] no cut whose smaller branch has a weight of 2^e or more is possible if it is worse by more
+  static constexpr int kExponents = 128;
+  double far[kExponents];
 
  public:
   std::vector<GroupCut> cuts;
@@ -81,24 +82,26 @@ class GroupCuts {
         min_leaf(least),
         weight(worker.run.quality.total(g.shared->stats)),
         node_q(worker.run.quality.branch(g.shared->stats)),
-        most(largest),
-        common(4 * std::max(largest.weight, worker.run.p.least_weight)) {}
+        most(largest) {
+    std::fill_n(far, kExponents, std::numeric_limits<double>::infinity());
+  }
 
   // Finds the cuts of all numeric columns.
   void find() {
-    std::mutex mutex;  // protects cuts and base
+    std::mutex mutex;  // protects base
+    std::vector<std::vector<GroupCut>> of_column(static_cast<std::size_t>(p.n_features));
     w.share(p.n_features, [&](Worker& worker, Parts& parts) {
       GroupCuts own(worker, group, min_leaf, most);
-      for (int f; (f = parts.take()) >= 0;)
+      for (int f; (f = parts.take()) >= 0;) {
         if (group.lists[f]) own.scan_column(f);
+        of_column[static_cast<std::size_t>(f)].swap(own.cuts);
+      }
       const std::scoped_lock lock(mutex);
-      cuts.insert(cuts.end(), own.cuts.begin(), own.cuts.end());
       if (own.base.q > base.q) take_base(own.base);
     });
-    keep_possible();
-    std::sort(cuts.begin(), cuts.end(), [](const GroupCut& a, const GroupCut& b) {
-      return a.f < b.f || (a.f == b.f && a.key < b.key);
-    });
+    for (std::vector<GroupCut>& column : of_column)
+      for (GroupCut& cut : column)
+        if (is_possible(cut)) cuts.push_back(cut);
     fill_statistics();
   }
 
@@ -109,11 +112,13 @@ class GroupCuts {
     if (w.run.on_grid) slack += 2 * w.run.margin(group.shared->stats, cut.q);
     find_bound(base);
     most.excess = 2 * base.delta * most.b;
-    GroupCut worst = cut;
-    worst.small = common;
-    find_bound(worst);
-    far = slack + (worst.ratio - 1) * most.a +
-          worst.ratio * worst.delta * (2 * most.b + most.weight * worst.delta) + most.excess;
+    for (int e = 0; e < kExponents; e++) {
+      GroupCut worst = cut;
+      worst.small = std::max(std::ldexp(1.0, e), p.least_weight);
+      if (worst.small > weight) break;
+      find_bound(worst);
+      far[e] = slack + worst.allowed(most);
+    }
   }
   // W/(W − h) of a branch that keeps at least one row
   double ratio(double branch) const {
@@ -129,11 +134,11 @@ class GroupCuts {
     cut.ratio = std::max(ratio(cut.small), ratio(weight - cut.small));
     cut.delta = __builtin_sqrt(gain * (weight - cut.small) / (weight * cut.small));
   }
-  void keep_possible() {
-    std::erase_if(cuts, [&](GroupCut& cut) {
-      find_bound(cut);
-      return !cut.may_win(most);
-    });
+  CC_INLINE bool is_possible(GroupCut& cut) const {
+    const int e = std::min(std::ilogb(cut.small), kExponents - 1);
+    if (e >= 0 && base.q - cut.q > far[e]) return false;
+    find_bound(cut);
+    return cut.may_win(most);
   }
 
   // The first branch while a column is scanned.
@@ -177,7 +182,6 @@ class GroupCuts {
     const auto mark = w.scratch.mark();
     Scan scan{p, group.shared->stats, w.run.K(),
               w.scratch.take<double>(static_cast<std::size_t>(w.run.K()))};
-    const std::size_t before = cuts.size();
     w.level(group.shared->depth).cuts += n;
     for (const u64 phase : {kMissingRight, kMissingLeft}) {
       scan.clear();
@@ -196,7 +200,6 @@ class GroupCuts {
       if (phase == kMissingRight)
         offer(f, present, numeric_key(kPresence, 0), present, n - present, scan, true);
     }
-    if (cuts.size() > before + 64) keep_possible();
     w.scratch.release(mark);
   }
   CC_INLINE void offer(int f, u32 place, u64 key, i64 n_left, i64 n_missing, const Scan& scan,
@@ -205,12 +208,10 @@ class GroupCuts {
     if (fewer < min_leaf) return;
     const double q = scan.quality(weight), small = std::min(scan.weight, weight - scan.weight);
     const i64 lasting = std::min<i64>(fewer, phase_of(key) == kMissingLeft ? place : fewer);
-    if (small >= common && base.q - q > far) return;
     GroupCut cut{f, place, key, q, small, 0, 1, 0, n_left, n_missing, separable, nullptr};
     if (q > base.q && separable && fewer >= min_leaf + most.rows && lasting > most.rows)
       take_base(cut);
-    find_bound(cut);
-    if (cut.may_win(most)) cuts.push_back(cut);
+    if (is_possible(cut)) cuts.push_back(cut);
   }
   // Statistics of the first branches of the cuts, which are sorted.
   void fill_statistics() {
