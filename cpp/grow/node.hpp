@@ -40,9 +40,9 @@ struct Node {
 };
 static_assert(sizeof(Node) == 48);
 
-// Writes the trees of all tasks in preorder, one after the other. Compiled once. share: trees with
-// the same `children` share them; this changes the nodes.
+// Writes the trees of all tasks in preorder, one after the other. Compiled once. With the number of
+// different nodes, trees with the same `children` share them; this changes the nodes.
 struct PackedTrees;
-void pack_trees(const Problem&, Node* const* roots, bool share, PackedTrees&);
+void pack_trees(const Problem&, Node* const* roots, std::size_t n_shared, PackedTrees&);
 
 }  // namespace crosscut

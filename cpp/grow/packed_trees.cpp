@@ -44,8 +44,10 @@ class Packer {
   std::vector<Child> shared_children;  // of the current tree, with the place of the first
 
  public:
-  Packer(const Problem& problem, bool share_nodes, PackedTrees& trees)
-      : p(problem), out(trees), share(share_nodes) {}
+  Packer(const Problem& problem, std::size_t n_shared, PackedTrees& trees)
+      : p(problem), out(trees), share(n_shared > 0) {
+    if (share) make_room(n_shared);
+  }
 
   // Values of many classes are by far the largest array, so it gets exactly the room that it needs.
   void reserve_values(Node* const* roots) {
@@ -277,8 +279,8 @@ class Packer {
 
 }  // namespace
 
-void pack_trees(const Problem& p, Node* const* roots, bool share, PackedTrees& out) {
-  Packer packer(p, share, out);
+void pack_trees(const Problem& p, Node* const* roots, std::size_t n_shared, PackedTrees& out) {
+  Packer packer(p, n_shared, out);
   packer.reserve_values(roots);
   for (int t = 0; t < p.n_tasks; t++) {
     packer.add(*roots[t]);

@@ -143,7 +143,11 @@ def first_marked(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -
 def copied_rows(ranks: NDArray[np.uint32], target: NDArray[np.uint64], copied: NDArray[np.bool_]) -> None: ...
 def rows_by_fold(folds: NDArray[np.int64], ordered: NDArray[np.int64], n_threads: int) -> list[int]: ...
 def masks_without(
-    folds: NDArray[np.int64], n_folds: int, left_out: Sequence[Sequence[int]], n_threads: int
+    folds: NDArray[np.int64],
+    n_folds: int,
+    left_out: NDArray[np.int64],
+    first: NDArray[np.int64],
+    n_threads: int,
 ) -> NDArray[np.uint16]: ...
 
 class Table:

@@ -15,16 +15,19 @@ class ChooseTests {
   const Bundle& one;  // one lane, at the depth of the group
   u8* held_out;       // [row of the table]; all 0
   GroupTests& tests;
+  CutBuffers& buffers;
   const std::size_t K;
 
  public:
-  ChooseTests(Worker& worker, const Group& g, const Bundle& like, u8* marks, GroupTests& chosen)
+  ChooseTests(Worker& worker, const Group& g, const Bundle& like, u8* marks, GroupTests& chosen,
+              CutBuffers& memory)
       : w(worker),
         p(worker.run.p),
         group(g),
         one(like),
         held_out(marks),
         tests(chosen),
+        buffers(memory),
         K(static_cast<std::size_t>(worker.run.K())) {}
 
   // test: the test of every member, −1 if it stays a leaf
@@ -40,7 +43,7 @@ class ChooseTests {
         remove(distances, group.members[i].out[j], removed[i]);
       most.raise(removed[i]);
     }
-    GroupCuts cuts(w, group, one.min_leaf[0], most);
+    GroupCuts cuts(w, group, one.min_leaf[0], most, buffers);
     cuts.find();
     PossibleCuts possible(w, group, cuts);
     for (u32 i = 0; i < group.n_members; i++)

@@ -54,9 +54,9 @@ template <class P> class MemberSearch {
     search.same_split = &split_alike<MemberRows>;
     for (const CategorySums& sums : nominal) evaluate_categories(member, sums, search);
     possible.find_bounds(member);
-    const std::size_t n = possible.selected.size();
+    const std::size_t n = possible.n;
     const auto first = static_cast<std::size_t>(
-        std::max_element(possible.bound.begin(), possible.bound.end()) - possible.bound.begin());
+        std::max_element(possible.bound, possible.bound + n) - possible.bound);
     if (n) evaluate(member, *possible.selected[first], search, best);
     for (std::size_t j = 0; j < n; j++)
       if (possible.bound[j] >= best.lowest[0] && j != first)

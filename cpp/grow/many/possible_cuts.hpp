@@ -26,17 +26,18 @@ class PossibleCuts {
     u32 begin, end;
   };
   std::vector<Segment> segments;
-  std::vector<u32> ranks;  // of the selected cuts
+  u32* ranks;  // of the selected cuts
   // Statistics of the selected cuts with all rows. Classes: the weight of the first branch, and the
   // sums of squares of both branches; for a regression, the sum of the first branch.
-  std::vector<double> weight, first, second;
-  std::vector<double> left;  // of one class
+  double *weight, *first, *second;
+  double* left;  // of one class
   int class_of_left = -1;
-  std::vector<double> removed, less_weight, a, b;  // of a member
+  double *removed, *less_weight, *a, *b;  // of a member
 
  public:
-  std::vector<const GroupCut*> selected;  // for a run of members
-  std::vector<double> bound;              // of their qualities for a member
+  std::size_t n = 0;          // of the cuts selected for a run of members
+  const GroupCut** selected;  // [n]
+  double* bound;              // [n] of their qualities for a member
 
   PossibleCuts(Worker& worker, const Group& g, const GroupCuts& all)
       : w(worker),
@@ -44,7 +45,12 @@ class PossibleCuts {
         group(g),
         cuts(all.cuts),
         base(all.base_cut()),
-        K(static_cast<std::size_t>(worker.run.K())) {}
+        K(static_cast<std::size_t>(worker.run.K())) {
+    ranks = w.scratch.take<u32>(cuts.size());
+    selected = w.scratch.take<const GroupCut*>(cuts.size());
+    for (auto** array : {&weight, &first, &second, &left, &removed, &less_weight, &a, &b, &bound})
+      *array = w.scratch.take<double>(cuts.size());
+  }
 
   // Sets A − E' of a member.
   void compare_with_base(const Member& member, Removed& held_out) const {
@@ -59,14 +65,10 @@ class PossibleCuts {
   }
   // Selects the cuts that are possible for some of several members.
   void select(const Removed& most) {
-    selected.clear();
+    n = 0;
     for (const GroupCut& cut : cuts)
-      if (cut.may_win(most)) selected.push_back(&cut);
-    const std::size_t n = selected.size();
-    for (auto* array : {&weight, &first, &second, &left, &removed, &less_weight, &a, &b, &bound})
-      array->resize(n);
+      if (cut.may_win(most)) selected[n++] = &cut;
     segments.clear();
-    ranks.resize(n);
     for (u32 j = 0; j < n; j++) {
       const GroupCut& cut = *selected[j];
       const u64 phase = phase_of(cut.key);
@@ -80,17 +82,16 @@ class PossibleCuts {
   }
   // Bounds the qualities of the selected cuts for a member.
   void find_bounds(const Member& member) {
-    const std::size_t n = selected.size();
     const double* node = member.node->stats;
     if (!p.n_classes) {
-      std::fill_n(removed.data(), n, 0.0);
-      std::fill_n(less_weight.data(), n, 0.0);
+      std::fill_n(removed, n, 0.0);
+      std::fill_n(less_weight, n, 0.0);
       for (u32 i = 0; i < member.n_out; i++) {
         const u32 row = member.out[i];
-        add_to_left(row, p.product[row], removed.data());
-        add_to_left(row, weight_of(row), less_weight.data());
+        add_to_left(row, p.product[row], removed);
+        add_to_left(row, weight_of(row), less_weight);
       }
-      return bound_moments(n, node[0], node[1]);
+      return bound_moments(node[0], node[1]);
     }
     for (std::size_t j = 0; j < n; j++) {
       less_weight[j] = weight[j];
@@ -102,16 +103,16 @@ class PossibleCuts {
       const auto same = [&](u32 row) { return p.classes[row] == cls; };
       if (std::any_of(member.out, member.out + i, same)) continue;
       double all = 0;
-      std::fill_n(removed.data(), n, 0.0);
+      std::fill_n(removed, n, 0.0);
       for (u32 k = i; k < member.n_out; k++) {
         const u32 row = member.out[k];
         if (!same(row)) continue;
         all += weight_of(row);
-        add_to_left(row, weight_of(row), removed.data());
+        add_to_left(row, weight_of(row), removed);
       }
-      remove_class(n, cls, all);
+      remove_class(cls, all);
     }
-    bound_squares(n, w.run.quality.total(node));
+    bound_squares(w.run.quality.total(node));
   }
 
  private:
@@ -157,20 +158,19 @@ class PossibleCuts {
       u32 begin = s.begin;
       if (rank == missing_rank(s.f)) begin = s.phase == kMissingLeft ? s.begin : s.end;
       else if (s.phase != kPresence)
-        begin = static_cast<u32>(
-            std::lower_bound(ranks.begin() + s.begin, ranks.begin() + s.end, rank) - ranks.begin());
+        begin = static_cast<u32>(std::lower_bound(ranks + s.begin, ranks + s.end, rank) - ranks);
       for (u32 j = begin; j < s.end; j++) to[j] += number;
     }
   }
   // Removes rows of a class with the weight `all`, `removed` of it from the first branches.
-  void remove_class(std::size_t n, int cls, double all) {
+  void remove_class(int cls, double all) {
     const auto c = static_cast<std::size_t>(cls);
     if (cls != class_of_left)
       for (std::size_t j = 0; j < n; j++) left[j] = selected[j]->left[c];
     class_of_left = cls;
     const double total = group.shared->stats[c];
-    const double *out = removed.data(), *of = left.data();
-    double *rest = less_weight.data(), *to_a = a.data(), *to_b = b.data();
+    const double *out = removed, *of = left;
+    double *rest = less_weight, *to_a = a, *to_b = b;
     for (std::size_t j = 0; j < n; j++) {
       const double right_out = all - out[j];
       rest[j] -= out[j];
@@ -178,15 +178,15 @@ class PossibleCuts {
       to_b[j] += right_out * (right_out - 2 * (total - of[j]));
     }
   }
-  void bound_squares(std::size_t n, double all) {
-    const double *rest = less_weight.data(), *of_a = a.data(), *of_b = b.data();
-    double* to = bound.data();
+  void bound_squares(double all) {
+    const double *rest = less_weight, *of_a = a, *of_b = b;
+    double* to = bound;
     for (std::size_t j = 0; j < n; j++) to[j] = of_a[j] / rest[j] + of_b[j] / (all - rest[j]);
   }
-  void bound_moments(std::size_t n, double sum, double all) {
-    const double *l = first.data(), *of = weight.data(), *out = removed.data();
-    const double* fewer = less_weight.data();
-    double* to = bound.data();
+  void bound_moments(double sum, double all) {
+    const double *l = first, *of = weight, *out = removed;
+    const double* fewer = less_weight;
+    double* to = bound;
     for (std::size_t j = 0; j < n; j++) {
       const double own = l[j] - out[j], rest = sum - own, own_weight = of[j] - fewer[j];
       to[j] = (own * own / own_weight + rest * rest / (all - own_weight)) * (1 + kRounding);

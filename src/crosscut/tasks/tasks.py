@@ -151,8 +151,9 @@ class Tasks(TaskList):
         """
         numbers, rows, first = checked_folds(folds, n_jobs)
         n_folds = len(first) - 1
-        left_out = [()] * int(final) + [(fold,) for fold in range(n_folds)]
-        masks = _core.masks_without(numbers, n_folds, left_out, n_threads(n_jobs, len(numbers)))
+        numbered = np.arange(n_folds)
+        start = np.array([0] * int(final) + [*range(n_folds + 1)])
+        masks = _core.masks_without(numbers, n_folds, numbered, start, n_threads(n_jobs, len(numbers)))
         return cls._create(masks, rows, np.array([0] * int(final) + first), final=final, **options)
 
     @classmethod
@@ -196,7 +197,8 @@ class Tasks(TaskList):
         n_folds = len(first) - 1
         parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
         tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
-        masks = _core.masks_without(numbers, n_folds, left_out, 1)
+        sets = [np.asarray(out, dtype=np.int64) for out in left_out]
+        masks = _core.masks_without(numbers, n_folds, np.concatenate(sets), offsets(sets), 1)
         options["final"] = not left_out[0]  # type: ignore[typeddict-unknown-key]
         return cls._create(masks, np.concatenate(tests), offsets(tests), **options)
 
