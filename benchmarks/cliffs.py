@@ -43,7 +43,7 @@ class Cell:
     categories: int = 0  # of every column; 0: numbers
     zeros: float = 0.0  # fraction of zeros in every column
     decades: float = 0.0  # range of the targets of a regression
-    folds: int = 10
+    folds: int = 10  # 1: only the final tree
     bags: int = 0  # trees of BaggedTrees; 0: a single tree with folds
     parameters: dict = field(default_factory=dict)  # of the tree
     splits: str = "binary"
@@ -71,6 +71,8 @@ class Cell:
         if self.splits != "binary":
             options["splits"] = self.splits
         cv = self.folds if self.folds <= 10 else KFold(self.folds, shuffle=True, random_state=0)
+        if self.folds == 1:
+            cv = None
         if self.bags:
             model = BaggedTrees(learner(**options), n_trees=self.bags, random_state=0)
         else:
@@ -91,8 +93,9 @@ AXES: dict[str, tuple[str, Cell, list]] = {
     "rows, regression, full depth": ("rows", Cell(classes=0), [5_000, 50_000]),
     "rows, leaves of 20": ("rows", Cell(parameters={"min_samples_leaf": 20}), [10_000, 100_000]),
     "columns": ("columns", Cell(rows=2_000), [2_000, 20_000]),
-    "folds, depth 4": ("folds", Cell(columns=20, parameters={"max_depth": 4}), [10, 100, 1_000, 10_000]),
-    "folds, depth 8": ("folds", Cell(columns=20, parameters=DEPTH), [10, 100, 1_000, 10_000]),
+    "folds, depth 4": ("folds", Cell(columns=20, parameters={"max_depth": 4}), [1, 10, 100, 1_000, 10_000]),
+    "folds, depth 8": ("folds", Cell(columns=20, parameters=DEPTH), [1, 10, 100, 1_000, 10_000]),
+    "folds, full depth": ("folds", Cell(rows=5_000), [1, 10, 100, 1_000, 5_000]),
     "classes, Gini, depth 8": ("classes", Cell(rows=20_000, parameters=DEPTH), [10, 1_000]),
     "classes, entropy, depth 8": (
         "classes",

@@ -105,16 +105,20 @@ std::vector<std::int64_t> order_by_fold(const Array<std::int64_t>& folds,
 }
 
 nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds,
-                      const std::vector<std::vector<std::int64_t>>& left_out, int n_threads) {
-  const std::size_t n = folds.size(), n_blocks = (left_out.size() + kBlock - 1) / kBlock;
+                      const Array<std::int64_t>& left_out, const Array<std::int64_t>& first,
+                      int n_threads) {
+  need(first.size() > 0, "masks_without: first must have n_tasks + 1 entries");
+  const std::size_t n = folds.size(), n_tasks = first.size() - 1;
+  const std::size_t n_blocks = (n_tasks + kBlock - 1) / kBlock;
+  need_offsets(first, n_tasks, left_out.size(),
+               "masks_without: first must run from 0 to the number of folds left out");
   need(n_folds >= 0 && n_folds <= static_cast<std::int64_t>(n),
        "masks_without: n_folds must be at most the number of rows");
   need_within(folds, -1, n_folds, "masks_without: folds must be from -1 to n_folds - 1");
-  for (const auto& set : left_out)
-    need(all_within(set.data(), set.size(), 0, n_folds), "masks_without: left_out must name folds");
+  need_within(left_out, 0, n_folds, "masks_without: left_out must name folds");
   std::unique_ptr<std::uint16_t[]> masks(new std::uint16_t[n_blocks * n]);
-  masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out, masks.get(),
-                n_threads);
+  masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out.data(), first.data(),
+                n_tasks, masks.get(), n_threads);
   return nb::cast(give(std::move(masks), {n_blocks, n}));
 }
 
@@ -209,5 +213,6 @@ void bind_data(nb::module_& m) {
   m.def("mark_rows", &mark, "masks"_a.noconvert(), "bit"_a, "rows"_a);
   m.def("first_marked", &find_marked, "masks"_a, "bit"_a, "rows"_a);
   m.def("rows_by_fold", &order_by_fold, "folds"_a, "ordered"_a.noconvert(), "n_threads"_a);
-  m.def("masks_without", &mask_folds, "folds"_a, "n_folds"_a, "left_out"_a, "n_threads"_a);
+  m.def("masks_without", &mask_folds, "folds"_a, "n_folds"_a, "left_out"_a, "first"_a,
+        "n_threads"_a);
 }

@@ -1,6 +1,9 @@
 // Masks of folds: the mask of a row depends only on its fold, so a table over folds gives it.
 #include "masks.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "row_parts.hpp"
 
 namespace crosscut {
@@ -37,24 +40,22 @@ void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_f
 }
 
 void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds,
-                   const std::vector<std::vector<std::int64_t>>& left_out, std::uint16_t* masks,
-                   int n_threads) {
-  const std::size_t n_tasks = left_out.size(), n_blocks = (n_tasks + kBlock - 1) / kBlock,
-                    n_entries = n_folds + 1;
-  // masks of the rows of fold -1, 0, 1, ... in each block
-  std::vector<std::uint16_t> trained(n_blocks * n_entries);
-  for (std::size_t task = 0; task < n_tasks; task++) {
-    const auto bit = static_cast<std::uint16_t>(1u << task % kBlock);
-    std::uint16_t* mask = trained.data() + task / kBlock * n_entries;
-    for (std::size_t k = 0; k < n_entries; k++) mask[k] |= bit;
-    for (const std::int64_t fold : left_out[task])
-      mask[fold + 1] = static_cast<std::uint16_t>(mask[fold + 1] & ~bit);
-  }
+                   const std::int64_t* left_out, const std::int64_t* first, std::size_t n_tasks,
+                   std::uint16_t* masks, int n_threads) {
   parallel_for(static_cast<std::int64_t>(n_rows), kRowsPerThread, n_threads,
                [&](std::int64_t begin, std::int64_t end) {
-                 for (std::size_t b = 0; b < n_blocks; b++) {
-                   const std::uint16_t* mask = trained.data() + b * n_entries + 1;
-                   std::uint16_t* line = masks + b * n_rows;
+                 std::vector<std::uint16_t> of_fold(n_folds + 1);  // of the rows of fold -1, 0, ...
+                 for (std::size_t task = 0; task < n_tasks; task += kBlock) {
+                   const std::size_t n = std::min(kBlock, n_tasks - task);
+                   std::fill(of_fold.begin(), of_fold.end(),
+                             static_cast<std::uint16_t>((1u << n) - 1));
+                   for (std::size_t t = 0; t < n; t++)
+                     for (std::int64_t k = first[task + t]; k < first[task + t + 1]; k++) {
+                       std::uint16_t& mask = of_fold[static_cast<std::size_t>(left_out[k] + 1)];
+                       mask = static_cast<std::uint16_t>(mask & ~(1u << t));
+                     }
+                   std::uint16_t* line = masks + task / kBlock * n_rows;
+                   const std::uint16_t* mask = of_fold.data() + 1;
                    for (std::int64_t r = begin; r < end; r++) line[r] = mask[folds[r]];
                  }
                });

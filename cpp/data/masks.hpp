@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace crosscut {
 
@@ -23,10 +22,11 @@ void rows_by_fold(const std::int64_t* folds, std::size_t n_rows, std::size_t n_f
 constexpr std::size_t kBlock = 15;  // tasks per block
 
 // Masks of tasks that train on all rows except those of the folds they leave out; rows of fold -1
-// train all tasks. `masks` has n_rows entries for each block. Folds must be from -1 to n_folds - 1,
-// and folds that are left out from 0.
+// train all tasks. Task t leaves out left_out[first[t]] .. left_out[first[t + 1] - 1]. `masks` has
+// n_rows entries for each block. Folds must be from -1 to n_folds - 1, and folds that are left out
+// from 0.
 void masks_without(const std::int64_t* folds, std::size_t n_rows, std::size_t n_folds,
-                   const std::vector<std::vector<std::int64_t>>& left_out, std::uint16_t* masks,
-                   int n_threads);
+                   const std::int64_t* left_out, const std::int64_t* first, std::size_t n_tasks,
+                   std::uint16_t* masks, int n_threads);
 
 }  // namespace crosscut

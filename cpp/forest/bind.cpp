@@ -14,6 +14,7 @@
 #include "cut.hpp"
 #include "predict.hpp"
 #include "prune.hpp"
+#include "shared.hpp"
 #include "subtree.hpp"
 
 using namespace crosscut;
@@ -235,6 +236,85 @@ struct Forest : Held<Trees> {
   }
 };
 
+// The same for trees that share nodes; the arrays are those of one tree with several roots.
+struct HeldSharedTrees : Held<SharedTrees> {
+  std::int64_t branch_start[2] = {};
+
+  HeldSharedTrees(const Ints& root_, const Ints& size_, const Ints& feature, const Reals& threshold,
+                  const Ints& missing, const Longs& first_child, const Ints& children,
+                  const Longs& first_branch, const Pairs& branches, const Ints& depth_) {
+    const std::size_t n = feature.size();
+    need(n > 0 && n < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+         "there must be nodes, and not too many to count");
+    need(size_.size() == n && threshold.size() == n && missing.size() == n && depth_.size() == n,
+         "size, feature, threshold, missing and depth must have one entry per node");
+    need(first_child.size() == n + 1 && first_branch.size() == n + 1,
+         "first_child and first_branch must have one more entry than there are nodes");
+    need(branches.shape(1) == 2, "branches must have two columns");
+    n_trees = static_cast<std::int64_t>(root_.size());
+    n_nodes = static_cast<std::int64_t>(n);
+    root = hold(root_);
+    size = hold(size_);
+    depth = hold(depth_);
+    nodes = {};
+    nodes.first_child = hold(first_child);
+    nodes.children = hold(children);
+    nodes.n_children = static_cast<std::int64_t>(children.size());
+    branch_start[1] = static_cast<std::int64_t>(branches.shape(0));
+    tests = {hold(feature),      hold(threshold), hold(missing),
+             hold(first_branch), branch_start,    hold(branches)};
+    check();
+  }
+  HeldSharedTrees(const HeldSharedTrees&) = delete;
+
+  nb::object apply(const AnyMatrix& x, const Longs& rows, const Longs& row_start) const {
+    need_offsets(row_start, static_cast<std::size_t>(n_trees), rows.size(),
+                 "row_start must run from 0 to the number of rows, once per tree");
+    need_within(rows, 0, static_cast<std::int64_t>(x.shape(0)), "rows must be rows of X");
+    need(static_cast<std::int64_t>(x.shape(1)) > largest_feature(),
+         "X has too few columns for the trees");
+    std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[rows.size()]);
+    with_numbers(x, [&](const auto& strided) {
+      nb::gil_scoped_release release;
+      SharedTrees::apply(strided, {rows.data(), row_start.data(), 1}, leaf.get());
+    });
+    return nb::cast(give(std::move(leaf), {rows.size()}));
+  }
+
+  // The node of each number, counted in preorder over all trees.
+  nb::object nodes_of(const Longs& node_start, const Longs& numbers) const {
+    const std::int64_t* start = node_start.data();
+    need(node_start.size() == static_cast<std::size_t>(n_trees) + 1 && start[0] == 0,
+         "node_start must have n_trees + 1 entries");
+    for (std::int64_t t = 0; t < n_trees; t++)
+      need(start[t + 1] - start[t] == size[root[t]],
+           "node_start must count the nodes of each tree");
+    need_within(numbers, 0, start[n_trees], "numbers must be nodes of the trees");
+    std::unique_ptr<std::int32_t[]> node(new std::int32_t[numbers.size()]);
+    std::int64_t t = 0;
+    for (std::size_t i = 0; i < numbers.size(); i++) {
+      const std::int64_t number = numbers.data()[i];
+      if (number < start[t] || number >= start[t + 1])
+        t = std::upper_bound(start, start + n_trees, number) - start - 1;
+      node[i] = node_of(t, number - start[t]);
+    }
+    return nb::cast(give(std::move(node), {numbers.size()}));
+  }
+
+  // The nodes of all trees in preorder, and the numbers of their children.
+  nb::tuple unfold() const {
+    std::size_t n = 0;
+    for (std::int64_t t = 0; t < n_trees; t++) n += static_cast<std::size_t>(size[root[t]]);
+    const std::size_t n_children = n - static_cast<std::size_t>(n_trees);
+    std::unique_ptr<std::int32_t[]> node(new std::int32_t[n]), child(new std::int32_t[n_children]);
+    {
+      nb::gil_scoped_release release;
+      SharedTrees::unfold(node.get(), child.get());
+    }
+    return nb::make_tuple(give(std::move(node), {n}), give(std::move(child), {n_children}));
+  }
+};
+
 // Returns the leaves of a few rows of each tree, tree by tree. The arrays are those of Forest, but
 // only nodes on the rows' paths are checked.
 nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, const Ints& feature,
@@ -297,6 +377,14 @@ void bind_forest(nb::module_& m) {
            "chosen_lane"_a)
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a,
            "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a, "alpha"_a, "exact_ties"_a);
+  nb::class_<HeldSharedTrees>(m, "SharedTrees")
+      .def(nb::init<const Ints&, const Ints&, const Ints&, const Reals&, const Ints&, const Longs&,
+                    const Ints&, const Longs&, const Pairs&, const Ints&>(),
+           "root"_a, "size"_a, "feature"_a, "threshold"_a, "missing"_a, "first_child"_a,
+           "children"_a, "first_branch"_a, "branches"_a, "depth"_a)
+      .def("apply", &HeldSharedTrees::apply, "x"_a, "rows"_a, "row_start"_a)
+      .def("nodes_of", &HeldSharedTrees::nodes_of, "node_start"_a, "numbers"_a)
+      .def("unfold", &HeldSharedTrees::unfold);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   m.def("leaves_of_few", &leaves_of_few, "node_start"_a, "branch_start"_a, "feature"_a,
         "threshold"_a, "missing"_a, "first_child"_a, "children"_a, "first_branch"_a, "branches"_a,

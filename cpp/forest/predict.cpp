@@ -94,16 +94,6 @@ template <class T> class UncheckedTree {
   }
 };
 
-// Checks n pairs of a category and its branch.
-void check_entries(const std::int32_t* entries, std::int64_t n, std::int64_t n_children) {
-  for (std::int64_t k = 0; k < n; k++) {
-    if (entries[2 * k] <= (k ? entries[2 * k - 2] : -1))
-      fail("forest: the categories of a node must ascend");
-    if (!below(entries[2 * k + 1], n_children))
-      fail("forest: branches names a branch its node does not have");
-  }
-}
-
 // Adds the categories of a nominal node to Walker::category. `of` is the node of each branch.
 void add_categories(const std::int32_t* entries, std::int64_t n, const std::int32_t* of,
                     std::int32_t missing, std::vector<std::int32_t>& out) {
@@ -124,6 +114,15 @@ void add_categories(const std::int32_t* entries, std::int64_t n, const std::int3
 }
 
 }  // namespace
+
+void check_entries(const std::int32_t* entries, std::int64_t n, std::int64_t n_children) {
+  for (std::int64_t k = 0; k < n; k++) {
+    if (entries[2 * k] <= (k ? entries[2 * k - 2] : -1))
+      fail("forest: the categories of a node must ascend");
+    if (!below(entries[2 * k + 1], n_children))
+      fail("forest: branches names a branch its node does not have");
+  }
+}
 
 Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t,
                    std::int64_t n_features) {

@@ -60,6 +60,22 @@ template <class T> float value_of(const T* row, std::ptrdiff_t stride, std::int3
   return static_cast<float>(row[feature * stride]);
 }
 
+// The branch of a row at a checked node of the first tree.
+template <class T>
+std::int64_t branch_of(const Tests& tests, std::int64_t i, const T* row, std::ptrdiff_t stride) {
+  const float value = value_of(row, stride, tests.feature[i]);
+  if (value != value) return tests.missing[i];
+  const double threshold = tests.threshold[i];
+  if (threshold == threshold) return !(static_cast<double>(value) <= threshold);
+  const std::int64_t begin = tests.first_branch[i], n = tests.first_branch[i + 1] - begin;
+  const std::int32_t* entries = tests.branches + 2 * begin;
+  const std::int64_t entry = find_code(entries, n, 2, code_of(value));
+  return entry < n ? entries[2 * entry + 1] : tests.missing[i];
+}
+
+// Throws unless the n pairs of a category and its branch are valid at a node.
+void check_entries(const std::int32_t* entries, std::int64_t n, std::int64_t n_children);
+
 // Finds the leaves of the rows begin .. end - 1. A walk waits for memory at every step, so K rows
 // walk together; when one reaches its leaf, the next row takes its place. `Nominal` tells whether
 // the tree has nominal tests. row_of(i) returns the values of row i.

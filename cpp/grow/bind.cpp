@@ -258,6 +258,9 @@ nb::dict to_dict(PackedTrees& t) {
   d["weight"] = give(std::move(t.weight));
   d["value"] = give(std::move(t.value), width);
   d["impurity"] = give(std::move(t.impurity));
+  if (t.root.empty()) return d;
+  d["root"] = give(std::move(t.root));
+  d["size"] = give(std::move(t.size));
   return d;
 }
 

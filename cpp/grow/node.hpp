@@ -40,8 +40,9 @@ struct Node {
 };
 static_assert(sizeof(Node) == 48);
 
-// Writes the trees of all tasks in preorder, one after the other. Compiled once.
+// Writes the trees of all tasks in preorder, one after the other. Compiled once. With the number of
+// different nodes, trees with the same `children` share them; this changes the nodes.
 struct PackedTrees;
-void pack_trees(const Problem&, const Node* const* roots, PackedTrees&);
+void pack_trees(const Problem&, Node* const* roots, std::size_t n_shared, PackedTrees&);
 
 }  // namespace crosscut

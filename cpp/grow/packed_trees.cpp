@@ -25,7 +25,7 @@ double midpoint(float a, float b) {
 
 class Packer {
   struct Child {
-    const Node* node;
+    Node* node;
     std::size_t place;  // among all children of its tree
   };
   static constexpr std::size_t kManyValues = 64;
@@ -38,13 +38,20 @@ class Packer {
   std::vector<Child> todo;
   Numbers<const std::int64_t*> sums;  // [node] exact sums of the leaves of a tree
   std::vector<std::int64_t> pending;  // sums of subtrees whose parents are still to come
+  const bool share;
+  std::size_t n_children = 0;          // so far, if trees share nodes
+  Numbers<std::int64_t> shared_sums;   // [node][Q], if trees share nodes
+  std::vector<Child> shared_children;  // of the current tree, with the place of the first
 
  public:
-  Packer(const Problem& problem, PackedTrees& trees) : p(problem), out(trees) {}
+  Packer(const Problem& problem, std::size_t n_shared, PackedTrees& trees)
+      : p(problem), out(trees), share(n_shared > 0) {
+    if (share) make_room(n_shared);
+  }
 
   // Values of many classes are by far the largest array, so it gets exactly the room that it needs.
-  void reserve_values(const Node* const* roots) {
-    if (width < kManyValues) return;
+  void reserve_values(Node* const* roots) {
+    if (width < kManyValues || share) return;
     std::size_t n = 0;
     std::vector<const Node*> next(roots, roots + p.n_tasks);
     for (; !next.empty(); n++) {
@@ -57,11 +64,12 @@ class Packer {
   }
 
   // Writes the nodes of a tree in preorder. `todo` is a stack of the children that are still to be
-  // written.
-  void add(const Node& root) {
-    const std::size_t first = size, n_trees = out.node_start.size() - 1;
-    const std::size_t first_child = first - n_trees, first_branch = n_branches();
-    std::size_t children = 0;
+  // written. If trees share nodes, children that an earlier tree contains are not written again.
+  void add(Node& root) {
+    const std::size_t begin = size, first = share ? 0 : size;
+    const std::size_t n_trees = share ? 0 : out.node_start.size() - 1;
+    const std::size_t first_child = first - n_trees, first_branch = share ? 0 : n_branches();
+    std::size_t children = n_children;
     const auto start = [&](std::size_t at) {
       out.first_child[at + n_trees] = static_cast<std::int64_t>(children);
       out.first_branch[at + n_trees] = static_cast<std::int64_t>(n_branches() - first_branch);
@@ -69,7 +77,14 @@ class Packer {
     const auto place = [&](std::size_t child) {
       out.children[first_child + child] = static_cast<std::int32_t>(size - first);
     };
-    for (const Node* x = &root; x;) {
+    const auto next = [&]() -> Node* {
+      if (todo.empty()) return nullptr;
+      const Child child = todo.back();
+      todo.pop_back();
+      place(child.place);
+      return child.node;
+    };
+    for (Node* x = &root; x;) {
       if (size == room) make_room(2 * room + 1024);
       const std::size_t at = size++;
       out.feature[at] = x->feature;
@@ -80,27 +95,35 @@ class Packer {
       if (!Q) write_counts(*x, at);
       if (const auto n = static_cast<std::size_t>(x->n_children)) {
         write_test(*x, at);
+        if (first_child + children + n > out.children.size())
+          out.children.resize(2 * (first_child + children + n));
+        const std::int64_t known = -x->children->n_rows;  // see share_children
+        if (known > 0) {
+          std::copy_n(out.children.data() + known - 1, n, out.children.data() + children);
+          children += n;
+          x = next();
+          continue;
+        }
+        if (share) shared_children.push_back({x->children, children});
         for (std::size_t j = n; j-- > 1;) {
           __builtin_prefetch(x->children + j);
           todo.push_back({x->children + j, children + j});
         }
-        if (first_child + children + n > out.children.size())
-          out.children.resize(2 * (first_child + children + n));
         place(children);
         children += n;
         x = x->children;
       } else {
         write_sides(at, {kNone, kNone}, kNone);
         if (Q) sums[at - first] = x->exact;
-        x = nullptr;
-        if (!todo.empty()) {
-          x = todo.back().node;
-          place(todo.back().place);
-          todo.pop_back();
-        }
+        x = next();
       }
     }
     start(size);
+    if (share) {
+      out.root.push_back(static_cast<std::int32_t>(begin));
+      n_children = children;
+      return share_children(begin);
+    }
     out.node_start.push_back(static_cast<std::int64_t>(size));
     out.branch_start.push_back(static_cast<std::int64_t>(n_branches()));
     if (Q) write_sums(first, out.first_child.data() + first + n_trees);
@@ -108,13 +131,19 @@ class Packer {
 
   // Allocates room for n_trees trees like the first, which is the largest of a cross-validation.
   void reserve(std::size_t n_trees) {
+    if (share) return;
     if (width < kManyValues) make_room(size * n_trees + size / 8);
     out.children.resize(room);
     out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
   }
   void finish() {
     make_room(size);
-    out.children.resize(size - static_cast<std::size_t>(p.n_tasks));
+    out.children.resize(share ? n_children : size - static_cast<std::size_t>(p.n_tasks));
+    if (!share) return;
+    out.first_child.resize(size + 1);
+    out.first_branch.resize(size + 1);
+    out.node_start.push_back(static_cast<std::int64_t>(size));
+    out.branch_start.push_back(static_cast<std::int64_t>(n_branches()));
   }
 
  private:
@@ -130,6 +159,32 @@ class Packer {
     out.n_rows.resize(nodes);
     out.value.resize(nodes * width);
     if (Q) sums.resize(nodes);
+    if (share) out.size.resize(nodes);
+    if (share) shared_sums.resize(nodes * Q);
+  }
+
+  // Completes the nodes from `begin` on, the current tree's own. Their children belong to this tree
+  // or to earlier ones. Marks these children as known: the first one's n_rows becomes -1 less the
+  // place of the children.
+  void share_children(std::size_t begin) {
+    for (std::size_t i = size; i-- > begin;) {
+      const std::int32_t* child = out.children.data() + out.first_child[i];
+      const auto n = static_cast<std::size_t>(out.first_child[i + 1] - out.first_child[i]);
+      out.size[i] = 1;
+      for (std::size_t j = 0; j < n; j++) out.size[i] += out.size[child[j]];
+      if (!Q) continue;
+      std::int64_t* to = shared_sums.data() + i * Q;
+      const double* target = n ? nullptr : target_of(sums[i]);
+      const std::int64_t times = target ? out.n_rows[i] : 1;
+      for (std::size_t q = 0; q < Q; q++) to[q] = n ? 0 : times * sums[i][q];
+      for (std::size_t j = 0; j < n; j++)
+        for (std::size_t q = 0; q < Q; q++)
+          to[q] += shared_sums[static_cast<std::size_t>(child[j]) * Q + q];
+      write_value(target, to, i, n == 2 ? child : nullptr);
+    }
+    for (const Child& known : shared_children)
+      known.node->n_rows = -1 - static_cast<std::int64_t>(known.place);
+    shared_children.clear();
   }
 
   void write_test(const Node& x, std::size_t at) {
@@ -179,7 +234,9 @@ class Packer {
       for (std::size_t q = 0; q < Q && !n; q++) to[q] = times * sums[i][q];
       for (std::size_t child = 1; child < n; child++)
         for (std::size_t q = 0; q < Q; q++) to[q] += to[child * Q + q];
-      write_value(target, to, first + i, n == 2);
+      const std::int32_t two[] = {static_cast<std::int32_t>(first + i + 1),
+                                  static_cast<std::int32_t>(first + i + 2)};
+      write_value(target, to, first + i, n == 2 ? two : nullptr);
     }
   }
 
@@ -196,17 +253,18 @@ class Packer {
                            : static_cast<std::uint32_t>(place) / static_cast<std::uint32_t>(bytes));
   }
 
-  // target: of all rows of the node, or null; two_children: the node is split in two
+  // target: of all rows of the node, or null; two: the children if they are two, and those of two
+  // rows are the nodes
   void write_value(const double* target, const std::int64_t* exact, std::size_t at,
-                   bool two_children) {
+                   const std::int32_t* two) {
     double* value = out.value.data() + at * width;
     double& weight = out.weight[at];
     double& impurity = out.impurity[at];
     weight =
         p.weight || p.multiplicity ? exact_weight(p, exact) : static_cast<double>(out.n_rows[at]);
     if (!p.n_classes) {
-      if (two_children && weight == 2 && !p.weight && !p.multiplicity &&
-          moments_of_two(value[1], value[2], value[0], impurity))
+      if (two && weight == 2 && !p.weight && !p.multiplicity &&
+          moments_of_two(out.value[two[0]], out.value[two[1]], value[0], impurity))
         return;
       impurity = target ? 0 : exact_variance(p.exact, exact);
       value[0] = target ? *target + 0.0 : exact_mean(p, exact);  // + 0.0: never −0
@@ -221,8 +279,8 @@ class Packer {
 
 }  // namespace
 
-void pack_trees(const Problem& p, const Node* const* roots, PackedTrees& out) {
-  Packer packer(p, out);
+void pack_trees(const Problem& p, Node* const* roots, std::size_t n_shared, PackedTrees& out) {
+  Packer packer(p, n_shared, out);
   packer.reserve_values(roots);
   for (int t = 0; t < p.n_tasks; t++) {
     packer.add(*roots[t]);

@@ -19,8 +19,12 @@ template <class T> struct Uncleared : std::allocator<T> {
 };
 template <class T> using Numbers = std::vector<T, Uncleared<T>>;
 
+// If trees share nodes, the arrays contain each node once, as one tree with several roots. A tree
+// then names children that an earlier tree contains.
 struct PackedTrees {
   std::vector<std::int64_t> node_start{0}, branch_start{0};
+  std::vector<std::int32_t> root;  // [tree]; empty if trees share nothing
+  Numbers<std::int32_t> size;      // nodes below and including each node, if trees share nodes
   Numbers<std::int64_t> first_child, first_branch, n_rows;
   Numbers<std::int32_t> feature, missing, children, depth;
   Numbers<std::int32_t> branches;  // (category, branch)

@@ -115,6 +115,7 @@ struct Worker {
   int block = 0;
   bool caller = false;  // the main thread, which may poll Python
   Arena scratch, nodes;
+  std::size_t n_nodes = 0;  // made so far
   Memo memo;
   LevelCounts levels[kLevels] = {};
   double root_total[kLanes] = {};  // weight of each task's training rows
@@ -211,6 +212,7 @@ struct Worker {
   double* pure_stats(int c, int n) const { return pure + (2 * n - 1) * run.K() - c; }
   Node* new_nodes(int n, int depth) {  // leaves; the caller sets their statistics
     Node* made = keep<Node>(static_cast<std::size_t>(n));
+    n_nodes += static_cast<std::size_t>(n);
     for (Node* x = made; x < made + n; x++) {
       x->n_rows = 0;
       x->n_children = 0;

@@ -73,6 +73,26 @@ class Forest:
         exact_ties: bool,
     ) -> NDArray[np.int32]: ...
 
+class SharedTrees:
+    def __init__(
+        self,
+        root: NDArray[np.int32],
+        size: NDArray[np.int32],
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float64],
+        missing: NDArray[np.int32],
+        first_child: NDArray[np.int64],
+        children: NDArray[np.int32],
+        first_branch: NDArray[np.int64],
+        branches: NDArray[np.int32],
+        depth: NDArray[np.int32],
+    ) -> None: ...
+    def apply(
+        self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
+    ) -> NDArray[np.int32]: ...
+    def nodes_of(self, node_start: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int32]: ...
+    def unfold(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+
 def leaves_of_few(
     node_start: NDArray[np.int64],
     branch_start: NDArray[np.int64],
@@ -123,7 +143,11 @@ def first_marked(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -
 def copied_rows(ranks: NDArray[np.uint32], target: NDArray[np.uint64], copied: NDArray[np.bool_]) -> None: ...
 def rows_by_fold(folds: NDArray[np.int64], ordered: NDArray[np.int64], n_threads: int) -> list[int]: ...
 def masks_without(
-    folds: NDArray[np.int64], n_folds: int, left_out: Sequence[Sequence[int]], n_threads: int
+    folds: NDArray[np.int64],
+    n_folds: int,
+    left_out: NDArray[np.int64],
+    first: NDArray[np.int64],
+    n_threads: int,
 ) -> NDArray[np.uint16]: ...
 
 class Table:

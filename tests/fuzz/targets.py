@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from sklearn.model_selection import LeaveOneOut
 
 from crosscut import (
     BaggedTrees,
@@ -133,6 +134,8 @@ def _fits():
     yield lambda: TreeClassifier(cv=[(np.arange(30), np.arange(30, 90))], prune="pessimistic").fit(table, y)
     yield lambda: TreeRegressor(cv=3, max_bins=4, shrinkage=3.0).fit(X, numbers).feature_importances_
     yield lambda: TreeClassifier(cv=3).fit(np.arange(450).reshape(90, 5) % 41, y)  # looks for copied rows
+    yield lambda: TreeClassifier(cv=LeaveOneOut()).fit(X, y).cv_score_  # trees that share nodes
+    yield lambda: TreeClassifier(cv=LeaveOneOut()).fit(X, y).pruning_table_
     yield lambda: BaggedTrees(n_trees=3).fit(X, np.arange(90) % 3)
     yield lambda: GridSearchCV(TreeClassifier(), {"max_depth": [1, 2, 3]}, cv=2).fit(table, y)
     with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +150,7 @@ GROUPS = {  # as the folders of cpp/
     "data": "rank_columns intervals bits_of spread_of on_grid code_classes cut_folds deal_folds "
     "copied_rows mark_rows first_marked rows_by_fold masks_without",
     "grow": "Table Target exact_digits Tasks Growth grow impurity",
-    "forest": "Forest leaves_of_few additional_errors",
+    "forest": "Forest SharedTrees leaves_of_few additional_errors",
     "level_wise": "pass_batch cells_to_lanes choose_tests bin_codes",
     "rules": "RuleTable",
 }

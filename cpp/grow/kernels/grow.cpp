@@ -107,9 +107,11 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
     }
     Arena arena;
     const Codes table = codes_of_table(arena, problem);
-    if (problem.copies || !grow_groups(run, team, workers, n_threads, table, roots))
-      grow_blocks(run, team, workers, n_threads, table, roots);
-    pack_trees(problem, roots, trees);
+    const bool groups = !problem.copies && grow_groups(run, team, workers, n_threads, table, roots);
+    if (!groups) grow_blocks(run, team, workers, n_threads, table, roots);
+    std::size_t n_nodes = 0;
+    for (int i = 0; i < n_threads; i++) n_nodes += workers[i]->n_nodes;
+    pack_trees(problem, roots, groups ? n_nodes : 0, trees);
     if (problem.copies) count_rows_once(problem, trees);
     for (int i = 0; i < n_threads; i++)
       for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);

@@ -15,16 +15,19 @@ class ChooseTests {
   const Bundle& one;  // one lane, at the depth of the group
   u8* held_out;       // [row of the table]; all 0
   GroupTests& tests;
+  CutBuffers& buffers;
   const std::size_t K;
 
  public:
-  ChooseTests(Worker& worker, const Group& g, const Bundle& like, u8* marks, GroupTests& chosen)
+  ChooseTests(Worker& worker, const Group& g, const Bundle& like, u8* marks, GroupTests& chosen,
+              CutBuffers& memory)
       : w(worker),
         p(worker.run.p),
         group(g),
         one(like),
         held_out(marks),
         tests(chosen),
+        buffers(memory),
         K(static_cast<std::size_t>(worker.run.K())) {}
 
   // test: the test of every member, −1 if it stays a leaf
@@ -40,7 +43,7 @@ class ChooseTests {
         remove(distances, group.members[i].out[j], removed[i]);
       most.raise(removed[i]);
     }
-    GroupCuts cuts(w, group, one.min_leaf[0], most);
+    GroupCuts cuts(w, group, one.min_leaf[0], most, buffers);
     cuts.find();
     PossibleCuts possible(w, group, cuts);
     for (u32 i = 0; i < group.n_members; i++)
@@ -53,15 +56,13 @@ class ChooseTests {
       if (group.wanted) {
         possible.select(Removed{});
         const Member none{group.shared, nullptr, 0};
-        possible.select(none, Removed{});
-        const int best = take(search, none, possible.possible);
+        const int best = take(search, none, possible);
         if (best >= 0) tests.list[static_cast<std::size_t>(best)].shared = true;
       }
       each_run(removed, group.n_members, [&](const u32* first, const u32* last, const Removed& of) {
         possible.select(of);
         for (; first < last; first++) {
-          possible.select(group.members[*first], removed[*first]);
-          test[*first] = take(search, group.members[*first], possible.possible);
+          test[*first] = take(search, group.members[*first], possible);
           if (test[*first] >= 0) tests.list[static_cast<std::size_t>(test[*first])].n++;
         }
       });
@@ -135,8 +136,7 @@ class ChooseTests {
 
   // A member's node takes its best test. Returns the group's test that splits the rows alike.
   template <class P>
-  int take(MemberSearch<P>& search, const Member& member,
-           const std::vector<const GroupCut*>& possible) {
+  int take(MemberSearch<P>& search, const Member& member, PossibleCuts& possible) {
     int found = -1;
     search.find(member, possible, [&](const Best& best, const Bundle& bundle, const auto& rows) {
       const int f = best.feature[0];

@@ -1,52 +1,23 @@
-// The cuts of a group's node that can be the best of some member.
-//
-// Gini and variance both measure the squared distances of rows from the mean of their branch (for
-// Gini a row is the unit vector of its class). Let a cut have branches s with weights W_s and means
-// μ_s, and let L be its sum of squared distances. Removing the rows H lowers L by
-//   D = Σ_H w·|y − μ_s|² + Σ_s h_s²/(W_s − h_s)·|ȳ_s − μ_s|²,
-// where h_s is the weight and ȳ_s the mean of the removed rows of s. By Cauchy–Schwarz
-//   E ≤ D ≤ r·E, with E = Σ_H w·|y − μ_s|² and r = max W_s/(W_s − h_s).
-// With μ the mean of the node and δ the larger distance of a branch mean from it,
-//   A − 2δB ≤ E ≤ A + 2δB + hδ², where A = Σ_H w·|y − μ|² and B = Σ_H w·|y − μ|.
-// So a cut that is worse than another cut (`base`, E') on all rows is also worse without the rows H
-// if it is worse by more than r·E − E'. Without knowing on which side the rows are, that is at most
-// (r − 1)A + 2rδB + r·h·δ² + (A − E'), where A − E' ≤ 2δ'B. δ² is gain·max W/(W·min W).
-// The base must be a test of every member, so it leaves enough rows on both sides whatever is held
-// out. GroupCuts finds the cuts that are possible for some member, PossibleCuts those of a member.
+// Finds the cuts of a group's node that can be the best of some member, by the bound of
+// group_cut.hpp.
 #pragma once
+#include <bit>
+#include <numeric>
 #include <vector>
 
-#include "group.hpp"
+#include "group_cut.hpp"
 #include "grow/search.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-// A, B and the weight h of the held-out rows of a member, A − E' or a bound of it, and the number
-// of rows.
-struct Removed {
-  double a = 0, b = 0, weight = 0, excess = 0;
-  u32 rows = 0;
-  void raise(const Removed& o) {
-    a = std::max(a, o.a);
-    b = std::max(b, o.b);
-    weight = std::max(weight, o.weight);
-    excess = std::max(excess, o.excess);
-    rows = std::max(rows, o.rows);
-  }
-};
-
-struct GroupCut {
-  int f;
-  u32 place;                 // rows with a value at or below the cut
-  u64 key;                   // numeric_key; the cut is a rank of the table
-  double q, small;           // quality; weight of the smaller branch
-  double gap, ratio, delta;  // by how much the base is better; r, δ
-  i64 n_left, n_missing;
-  bool separable;  // by the gap rule; also without some of the rows
-  double* left;    // [K] statistics of the first branch
-
-  bool may_win(const Removed& h) const {
-    return gap <= (ratio - 1) * h.a + ratio * delta * (2 * h.b + h.weight * delta) + h.excess;
+// Memory for the cuts of one node after another.
+struct CutBuffers {
+  std::vector<std::vector<GroupCut>> of_column;
+  std::vector<GroupCut> cuts;
+  std::vector<int> order;    // in which columns are scanned
+  std::vector<double> best;  // of each column
+  explicit CutBuffers(std::size_t n_columns) : of_column(n_columns), order(n_columns) {
+    std::iota(order.begin(), order.end(), 0);
   }
 };
 
@@ -59,13 +30,14 @@ class GroupCuts {
   Removed most;  // of any member
   GroupCut base{.q = kNever};
   double slack = 0;  // covers rounding, and tests that exact sums must compare
-  // No cut with a smaller branch of at least `common` is possible if it is worse by more than
-  // `far`.
-  const double common;
-  double far = std::numeric_limits<double>::infinity();
+  // [e] no cut whose smaller branch has a weight of 2^e or more is possible if it is worse by more
+  static constexpr int kExponents = 128;
+  double far[kExponents];
+  CutBuffers& buffers;
+  std::vector<GroupCut>* to = nullptr;  // the cuts of the current column
 
  public:
-  std::vector<GroupCut> cuts;
+  std::vector<GroupCut>& cuts;
 
   // Null if there is none. Its key is one of `cuts`.
   const GroupCut* base_cut() const {
@@ -74,7 +46,7 @@ class GroupCuts {
     return nullptr;
   }
 
-  GroupCuts(Worker& worker, const Group& g, i64 least, const Removed& largest)
+  GroupCuts(Worker& worker, const Group& g, i64 least, const Removed& largest, CutBuffers& memory)
       : w(worker),
         p(worker.run.p),
         group(g),
@@ -82,24 +54,39 @@ class GroupCuts {
         weight(worker.run.quality.total(g.shared->stats)),
         node_q(worker.run.quality.branch(g.shared->stats)),
         most(largest),
-        common(4 * std::max(largest.weight, worker.run.p.least_weight)) {}
+        buffers(memory),
+        cuts(memory.cuts) {
+    std::fill_n(far, kExponents, std::numeric_limits<double>::infinity());
+  }
 
-  // Finds the cuts of all numeric columns.
+  // Finds the cuts of all numeric columns. A good base early rejects most cuts of the other
+  // columns, so the columns whose cuts are best here come first at the next node.
   void find() {
-    std::mutex mutex;  // protects cuts and base
+    std::mutex mutex;  // protects base
+    buffers.best.assign(buffers.order.size(), kNever);
     w.share(p.n_features, [&](Worker& worker, Parts& parts) {
-      GroupCuts own(worker, group, min_leaf, most);
-      for (int f; (f = parts.take()) >= 0;)
-        if (group.lists[f]) own.scan_column(f);
+      GroupCuts own(worker, group, min_leaf, most, buffers);
+      for (int part; (part = parts.take()) >= 0;) {
+        const auto f = static_cast<std::size_t>(buffers.order[static_cast<std::size_t>(part)]);
+        own.to = &buffers.of_column[f];
+        own.to->clear();
+        if (group.lists[f]) own.scan_column(static_cast<int>(f));
+        for (const GroupCut& cut : *own.to) buffers.best[f] = std::max(buffers.best[f], cut.q);
+      }
       const std::scoped_lock lock(mutex);
-      cuts.insert(cuts.end(), own.cuts.begin(), own.cuts.end());
       if (own.base.q > base.q) take_base(own.base);
     });
-    keep_possible();
-    std::sort(cuts.begin(), cuts.end(), [](const GroupCut& a, const GroupCut& b) {
-      return a.f < b.f || (a.f == b.f && a.key < b.key);
-    });
+    cuts.clear();
+    for (const std::vector<GroupCut>& column : buffers.of_column)
+      for (GroupCut cut : column) {
+        if (is_far(cut.q, cut.small)) continue;
+        find_bound(cut);
+        if (cut.may_win(most)) cuts.push_back(cut);
+      }
     fill_statistics();
+    std::stable_sort(buffers.order.begin(), buffers.order.end(), [&](int f, int g) {
+      return buffers.best[static_cast<std::size_t>(f)] > buffers.best[static_cast<std::size_t>(g)];
+    });
   }
 
  private:
@@ -109,11 +96,13 @@ class GroupCuts {
     if (w.run.on_grid) slack += 2 * w.run.margin(group.shared->stats, cut.q);
     find_bound(base);
     most.excess = 2 * base.delta * most.b;
-    GroupCut worst = cut;
-    worst.small = common;
-    find_bound(worst);
-    far = slack + (worst.ratio - 1) * most.a +
-          worst.ratio * worst.delta * (2 * most.b + most.weight * worst.delta) + most.excess;
+    for (int e = 0; e < kExponents; e++) {
+      GroupCut worst = cut;
+      worst.small = std::max(std::ldexp(1.0, e), p.least_weight);
+      if (worst.small > weight) break;
+      find_bound(worst);
+      far[e] = slack + worst.allowed(most);
+    }
   }
   // W/(W − h) of a branch that keeps at least one row
   double ratio(double branch) const {
@@ -129,15 +118,14 @@ class GroupCuts {
     cut.ratio = std::max(ratio(cut.small), ratio(weight - cut.small));
     cut.delta = __builtin_sqrt(gain * (weight - cut.small) / (weight * cut.small));
   }
-  void keep_possible() {
-    std::erase_if(cuts, [&](GroupCut& cut) {
-      find_bound(cut);
-      return !cut.may_win(most);
-    });
+  // A quick bound.
+  CC_INLINE bool is_far(double q, double small) const {
+    const u64 exponent = std::bit_cast<u64>(small) >> 52;
+    return base.q - q > far[std::clamp<u64>(exponent, 1023, 1023 + kExponents - 1) - 1023];
   }
 
-  // The first branch while a column is scanned.
-  struct Scan {
+  // The first branch while a column is scanned. Two: two classes whose rows are counted.
+  template <bool Two> struct Scan {
     const Problem& p;
     const double* node;
     const int K;
@@ -149,6 +137,11 @@ class GroupCuts {
       for (int c = 0; c < K && p.n_classes; c++) b += node[c] * node[c];
     }
     CC_INLINE void add(u32 row) {
+      if constexpr (Two) {
+        weight += 1;
+        a += p.classes[row];
+        return;
+      }
       const double v = p.weight ? p.weight[row] : 1;
       weight += v;
       if (!p.n_classes) {
@@ -161,7 +154,16 @@ class GroupCuts {
       b -= (2 * r - v) * v;
       l += v;
     }
+    void copy_left(double (&to)[2]) const {
+      if (K > 2) return;
+      to[0] = Two ? weight - a : left[0];
+      to[1] = Two ? a : p.n_classes ? left[1] : weight;
+    }
     CC_INLINE double quality(double all) const {
+      if constexpr (Two) {
+        const double other = weight - a, r = node[1] - a, other_r = node[0] - other;
+        return (a * a + other * other) / weight + (r * r + other_r * other_r) / (all - weight);
+      }
       if (p.n_classes) return a / weight + b / (all - weight);
       const double rest = node[0] - left[0];
       return left[0] * left[0] / weight + rest * rest / (all - weight);
@@ -169,15 +171,18 @@ class GroupCuts {
   };
 
   void scan_column(int f) {
+    if (p.n_classes == 2 && w.run.counted) scan_column<true>(f);
+    else scan_column<false>(f);
+  }
+  template <bool Two> void scan_column(int f) {
     const Column& column = p.columns[f];
     const u32 *list = group.lists[f], *ranks = column.ranks, n = group.n;
     if (ranks[list[0]] == ranks[list[n - 1]]) return;
     u32 present = n;
     while (present && ranks[list[present - 1]] == column.n_values) present--;
     const auto mark = w.scratch.mark();
-    Scan scan{p, group.shared->stats, w.run.K(),
-              w.scratch.take<double>(static_cast<std::size_t>(w.run.K()))};
-    const std::size_t before = cuts.size();
+    Scan<Two> scan{p, group.shared->stats, w.run.K(),
+                   w.scratch.take<double>(static_cast<std::size_t>(w.run.K()))};
     w.level(group.shared->depth).cuts += n;
     for (const u64 phase : {kMissingRight, kMissingLeft}) {
       scan.clear();
@@ -188,33 +193,40 @@ class GroupCuts {
         const u32 next = i + 1 < present ? ranks[list[i + 1]] : column.n_values;
         scan.add(list[i]);
         if (next != rank && i + 1 < present)
-          offer(f, i + 1, numeric_key(phase, rank), i + 1 + missing, n - present, scan,
-                column.edges || apart(column.values[rank], column.values[next]));
+          offer(f, i + 1, numeric_key(phase, rank), i + 1 + missing, n - present, scan, next);
         rank = next;
       }
       if (present == n || !present) break;
       if (phase == kMissingRight)
-        offer(f, present, numeric_key(kPresence, 0), present, n - present, scan, true);
+        offer(f, present, numeric_key(kPresence, 0), present, n - present, scan, 0);
     }
-    if (cuts.size() > before + 64) keep_possible();
     w.scratch.release(mark);
   }
-  CC_INLINE void offer(int f, u32 place, u64 key, i64 n_left, i64 n_missing, const Scan& scan,
-                       bool separable) {
+  // next: the rank after the cut
+  template <bool Two>
+  CC_INLINE void offer(int f, u32 place, u64 key, i64 n_left, u32 n_missing, const Scan<Two>& scan,
+                       u32 next) {
     const i64 fewer = std::min(n_left, group.n - n_left);
     if (fewer < min_leaf) return;
     const double q = scan.quality(weight), small = std::min(scan.weight, weight - scan.weight);
+    if (is_far(q, small)) return;
+    const Column& column = p.columns[f];
+    const bool separable = column.edges || phase_of(key) == kPresence ||
+                           apart(column.values[cut_of(key)], column.values[next]);
     const i64 lasting = std::min<i64>(fewer, phase_of(key) == kMissingLeft ? place : fewer);
-    if (small >= common && base.q - q > far) return;
-    GroupCut cut{f, place, key, q, small, 0, 1, 0, n_left, n_missing, separable, nullptr};
+    GroupCut cut{f,         place,     key,     q, small, 0, 1, 0, static_cast<u32>(n_left),
+                 n_missing, separable, nullptr, {}};
+    scan.copy_left(cut.both);
     if (q > base.q && separable && fewer >= min_leaf + most.rows && lasting > most.rows)
       take_base(cut);
     find_bound(cut);
-    if (cut.may_win(most)) cuts.push_back(cut);
+    if (cut.may_win(most)) to->push_back(cut);
   }
   // Statistics of the first branches of the cuts, which are sorted.
   void fill_statistics() {
     const auto K = static_cast<std::size_t>(w.run.K());
+    for (GroupCut& cut : cuts) cut.left = cut.both;
+    if (K == 2) return;
     double* sums = w.scratch.take<double>(K);
     const u32* list = nullptr;
     u32 at = 0;
@@ -225,13 +237,13 @@ class GroupCuts {
         list = group.lists[cut.f];
         at = 0;
         std::fill_n(sums, K, 0.0);
-        const i64 missing = cut.n_left - cut.place;
-        for (u32 i = group.n - static_cast<u32>(missing); i < group.n; i++)
-          add_row(p, list[i], 1, sums);
+        const u32 missing = cut.n_left - cut.place;
+        for (u32 i = group.n - missing; i < group.n; i++) add_row(p, list[i], 1, sums);
       }
       for (; at < cut.place; at++) add_row(p, list[at], 1, sums);
-      cut.left = w.scratch.take<double>(K);
-      std::copy_n(sums, K, cut.left);
+      double* left = w.scratch.take<double>(K);
+      std::copy_n(sums, K, left);
+      cut.left = left;
     }
   }
 };

@@ -8,9 +8,9 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 // Measured: n tasks that hold out h rows each are faster as groups if n is at least
-// kTasksPerSquare · h². These are leave-one-out from 60 rows on, and 1,000 folds of up to 13 rows.
+// kTasksPerSquare · h². These are leave-one-out from 60 rows on, and 1,000 folds of up to 57 rows.
 constexpr int kLeastTasks = 60;
-constexpr double kTasksPerSquare = 6;
+constexpr double kTasksPerSquare = 0.3;
 
 // Tasks with the same limits. Rows that train none of them are left out.
 struct HeldOut {
@@ -20,7 +20,7 @@ struct HeldOut {
   std::vector<std::size_t> first;  // [task + 1] in `out`
 
   // The tasks with the limits of task `like`; no tasks if groups would not be faster. Rows whose
-  // weight is 0 on the grid have no bound (cuts.hpp).
+  // weight is 0 on the grid have no bound (group_cut.hpp).
   static HeldOut of(const Run& run, int like) {
     const Problem& p = run.p;
     HeldOut h;

@@ -1,6 +1,6 @@
 // The best test of one member of a group, by the same rules and formulas as everywhere else. Only
-// the cuts that passed the bound (cuts.hpp) are evaluated; nominal columns are evaluated from the
-// group's statistics per category, less those of the held-out rows.
+// cuts whose bound (possible_cuts.hpp) is not below the best test are evaluated; nominal columns
+// are evaluated from the group's statistics per category, less those of the held-out rows.
 #pragma once
 #include "possible_cuts.hpp"
 #include "grow/criteria/moments.hpp"
@@ -44,8 +44,7 @@ template <class P> class MemberSearch {
         held_out(marks) {}
 
   // Calls use(best, bundle, rows) with the best test of a member, given its possible cuts.
-  template <class Use>
-  void find(const Member& member, const std::vector<const GroupCut*>& cuts, const Use& use) {
+  template <class Use> void find(const Member& member, PossibleCuts& possible, const Use& use) {
     const auto mark = w.scratch.mark();
     for (u32 i = 0; i < member.n_out; i++) held_out[member.out[i]] = 1;
     bundle.node[0] = member.node;
@@ -54,7 +53,14 @@ template <class P> class MemberSearch {
     search.bundle_rows = &rows;
     search.same_split = &split_alike<MemberRows>;
     for (const CategorySums& sums : nominal) evaluate_categories(member, sums, search);
-    for (const GroupCut* cut : cuts) evaluate(member, *cut, search, best);
+    possible.find_bounds(member);
+    const std::size_t n = possible.n;
+    const auto first = static_cast<std::size_t>(
+        std::max_element(possible.bound, possible.bound + n) - possible.bound);
+    if (n) evaluate(member, *possible.selected[first], search, best);
+    for (std::size_t j = 0; j < n; j++)
+      if (possible.bound[j] >= best.lowest[0] && j != first)
+        evaluate(member, *possible.selected[j], search, best);
     decide_contested(w, bundle, rows, best);
     use(best, bundle, rows);
     for (u32 i = 0; i < member.n_out; i++) held_out[member.out[i]] = 0;

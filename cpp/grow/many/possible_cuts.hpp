@@ -1,7 +1,8 @@
 // The cuts that may be the best of each member, from those that may be the best of some member
-// (cuts.hpp). Members with similar held-out rows share a first selection; then each adds up E over
-// the sides on which its own rows are. A column's cuts are sorted, so a row adds its distance from
-// the mean of one branch to all cuts before a place, and from the other branch after it.
+// (cuts.hpp). Members with similar held-out rows share a selection. For each member, a quick upper
+// bound of the quality of all selected cuts follows from their statistics with all rows: a held-out
+// row of class c and weight h lowers Σ l_c² by h(2·l_c − h). The columns' cuts are sorted, so a
+// held-out row is in the first branch of all cuts of a column from one place on.
 #pragma once
 #include "cuts.hpp"
 
@@ -15,20 +16,28 @@ class PossibleCuts {
   const GroupCut* base;
   const std::size_t K;
 
+  // Covers the rounding of bounds. It is relative to the sums before any row is removed, because
+  // the differences may be much smaller.
+  static constexpr double kRounding = 1e-12;
+
   struct Segment {  // cuts of one column and phase
     int f;
     u64 phase;
     u32 begin, end;
   };
-  std::vector<const GroupCut*> selected;  // for a run of members
   std::vector<Segment> segments;
-  std::vector<u32> ranks;                 // of the selected cuts
-  std::vector<double> of_left, of_right;  // of a class or, for a regression, the means
-  std::vector<double> sum;                // E of a member
-  int last_class = -1;
+  u32* ranks;  // of the selected cuts
+  // Statistics of the selected cuts with all rows. Classes: the weight of the first branch, and the
+  // sums of squares of both branches; for a regression, the sum of the first branch.
+  double *weight, *first, *second;
+  double* left;  // of one class
+  int class_of_left = -1;
+  double *removed, *less_weight, *a, *b;  // of a member
 
  public:
-  std::vector<const GroupCut*> possible;  // of the member that select() was called for
+  std::size_t n = 0;          // of the cuts selected for a run of members
+  const GroupCut** selected;  // [n]
+  double* bound;              // [n] of their qualities for a member
 
   PossibleCuts(Worker& worker, const Group& g, const GroupCuts& all)
       : w(worker),
@@ -36,117 +45,151 @@ class PossibleCuts {
         group(g),
         cuts(all.cuts),
         base(all.base_cut()),
-        K(static_cast<std::size_t>(worker.run.K())) {}
+        K(static_cast<std::size_t>(worker.run.K())) {
+    ranks = w.scratch.take<u32>(cuts.size());
+    selected = w.scratch.take<const GroupCut*>(cuts.size());
+    for (auto** array : {&weight, &first, &second, &left, &removed, &less_weight, &a, &b, &bound})
+      *array = w.scratch.take<double>(cuts.size());
+  }
 
   // Sets A − E' of a member.
-  void compare_with_base(const Member& member, Removed& removed) const {
+  void compare_with_base(const Member& member, Removed& held_out) const {
     double e = 0;
     for (u32 i = 0; i < member.n_out && base; i++) {
       const u32 row = member.out[i];
-      const bool left = goes_left(p.columns[base->f].ranks[row], base->key, missing_rank(base->f));
-      e += (p.weight ? p.weight[row] : 1) * distance(row, *base, left);
+      const bool is_left =
+          goes_left(p.columns[base->f].ranks[row], base->key, missing_rank(base->f));
+      e += weight_of(row) * distance(row, *base, is_left);
     }
-    removed.excess = base ? removed.a - e * (1 - 1e-9) : 0;
+    held_out.excess = base ? held_out.a - e * (1 - 1e-9) : 0;
   }
   // Selects the cuts that are possible for some of several members.
   void select(const Removed& most) {
-    selected.clear();
+    n = 0;
     for (const GroupCut& cut : cuts)
-      if (cut.may_win(most)) selected.push_back(&cut);
+      if (cut.may_win(most)) selected[n++] = &cut;
     segments.clear();
-    ranks.clear();
-    for (u32 j = 0; j < selected.size(); j++) {
-      const u64 phase = phase_of(selected[j]->key);
-      if (segments.empty() || segments.back().f != selected[j]->f || segments.back().phase != phase)
-        segments.push_back({selected[j]->f, phase, j, j});
+    for (u32 j = 0; j < n; j++) {
+      const GroupCut& cut = *selected[j];
+      const u64 phase = phase_of(cut.key);
+      if (segments.empty() || segments.back().f != cut.f || segments.back().phase != phase)
+        segments.push_back({cut.f, phase, j, j});
       segments.back().end = j + 1;
-      ranks.push_back(cut_of(selected[j]->key));
+      ranks[j] = cut_of(cut.key);
+      summarise(cut, j);
     }
-    last_class = -1;
-    if (!p.n_classes) find_means();
+    class_of_left = -1;
   }
-  // Selects the cuts that are possible for a member, from those of the last selection.
-  void select(const Member& member, const Removed& removed) {
-    possible.clear();
-    const std::size_t n = selected.size();
-    if (n < 32 || !base) {
-      possible = selected;
-      return;
+  // Bounds the qualities of the selected cuts for a member.
+  void find_bounds(const Member& member) {
+    const double* node = member.node->stats;
+    if (!p.n_classes) {
+      std::fill_n(removed, n, 0.0);
+      std::fill_n(less_weight, n, 0.0);
+      for (u32 i = 0; i < member.n_out; i++) {
+        const u32 row = member.out[i];
+        add_to_left(row, p.product[row], removed);
+        add_to_left(row, weight_of(row), less_weight);
+      }
+      return bound_moments(node[0], node[1]);
     }
-    sum.assign(n, 0.0);
-    for (u32 i = 0; i < member.n_out; i++) add_row_distances(member.out[i]);
-    const double limit = removed.excess - removed.a;  // −E'
-    for (std::size_t j = 0; j < n; j++)
-      if (selected[j]->gap <= selected[j]->ratio * sum[j] * (1 + 1e-9) + limit)
-        possible.push_back(selected[j]);
+    for (std::size_t j = 0; j < n; j++) {
+      less_weight[j] = weight[j];
+      a[j] = first[j] * (1 + kRounding);
+      b[j] = second[j] * (1 + kRounding);
+    }
+    for (u32 i = 0; i < member.n_out; i++) {
+      const int cls = p.classes[member.out[i]];
+      const auto same = [&](u32 row) { return p.classes[row] == cls; };
+      if (std::any_of(member.out, member.out + i, same)) continue;
+      double all = 0;
+      std::fill_n(removed, n, 0.0);
+      for (u32 k = i; k < member.n_out; k++) {
+        const u32 row = member.out[k];
+        if (!same(row)) continue;
+        all += weight_of(row);
+        add_to_left(row, weight_of(row), removed);
+      }
+      remove_class(cls, all);
+    }
+    bound_squares(w.run.quality.total(node));
   }
 
  private:
+  double weight_of(u32 row) const { return p.weight ? p.weight[row] : 1; }
   u32 missing_rank(int f) const {
     return p.columns[f].has_missing ? p.columns[f].n_values : ~u32{0};
   }
   // |y − μ_s|² of a row and a branch of a cut.
-  double distance(u32 row, const GroupCut& cut, bool left) const {
+  double distance(u32 row, const GroupCut& cut, bool is_left) const {
     const double* node = group.shared->stats;
-    const auto stat = [&](std::size_t c) { return left ? cut.left[c] : node[c] - cut.left[c]; };
+    const auto stat = [&](std::size_t c) { return is_left ? cut.left[c] : node[c] - cut.left[c]; };
     if (!p.n_classes) {
-      const double y = p.product[row] / (p.weight ? p.weight[row] : 1) - stat(0) / stat(1);
+      const double y = p.product[row] / weight_of(row) - stat(0) / stat(1);
       return y * y;
     }
-    return distance_of_class(static_cast<std::size_t>(p.classes[row]), stat);
-  }
-  template <class Stat> double distance_of_class(std::size_t cls, Stat stat) const {
-    double weight = 0, squares = 0;
+    const auto cls = static_cast<std::size_t>(p.classes[row]);
+    double sum = 0, squares = 0;
     for (std::size_t c = 0; c < K; c++) {
-      weight += stat(c);
+      sum += stat(c);
       squares += stat(c) * stat(c);
     }
-    return std::max(1 - 2 * stat(cls) / weight + squares / (weight * weight), 0.0);
+    return std::max(1 - 2 * stat(cls) / sum + squares / (sum * sum), 0.0);
   }
-  void find_means() {
+  void summarise(const GroupCut& cut, u32 j) {
+    if (!p.n_classes) {
+      first[j] = cut.left[0];
+      weight[j] = cut.left[1];
+      return;
+    }
     const double* node = group.shared->stats;
-    of_left.resize(selected.size());
-    of_right.resize(selected.size());
-    for (std::size_t j = 0; j < selected.size(); j++) {
-      const double* left = selected[j]->left;
-      of_left[j] = left[0] / left[1];
-      of_right[j] = (node[0] - left[0]) / (node[1] - left[1]);
+    weight[j] = first[j] = second[j] = 0;
+    for (std::size_t c = 0; c < K; c++) {
+      const double l = cut.left[c], r = node[c] - l;
+      weight[j] += l;
+      first[j] += l * l;
+      second[j] += r * r;
     }
   }
-  void find_distances(int cls) {
-    if (cls == last_class) return;
-    last_class = cls;
-    const double* node = group.shared->stats;
-    of_left.resize(selected.size());
-    of_right.resize(selected.size());
-    for (std::size_t j = 0; j < selected.size(); j++) {
-      const double* left = selected[j]->left;
-      const auto c = static_cast<std::size_t>(cls);
-      of_left[j] = distance_of_class(c, [&](std::size_t k) { return left[k]; });
-      of_right[j] = distance_of_class(c, [&](std::size_t k) { return node[k] - left[k]; });
-    }
-  }
-  void add_row_distances(u32 row) {
-    const double weight = p.weight ? p.weight[row] : 1;
-    const double y = p.n_classes ? 0 : p.product[row] / weight;
-    if (p.n_classes) find_distances(p.classes[row]);
-    const auto add = [&](u32 begin, u32 end, const double* of) {
-      double* to = sum.data();
-      if (p.n_classes)
-        for (u32 j = begin; j < end; j++) to[j] += weight * of[j];
-      else
-        for (u32 j = begin; j < end; j++) to[j] += weight * ((y - of[j]) * (y - of[j]));
-    };
+  // Adds a number to all selected cuts that have the row in their first branch.
+  void add_to_left(u32 row, double number, double* to) const {
     for (const Segment& s : segments) {
       const u32 rank = p.columns[s.f].ranks[row];
-      u32 right_end;  // the cuts before this place have the row on the right
-      if (rank == missing_rank(s.f)) right_end = s.phase == kMissingLeft ? s.begin : s.end;
-      else if (s.phase == kPresence) right_end = s.begin;
-      else
-        right_end = static_cast<u32>(
-            std::lower_bound(ranks.begin() + s.begin, ranks.begin() + s.end, rank) - ranks.begin());
-      add(s.begin, right_end, of_right.data());
-      add(right_end, s.end, of_left.data());
+      u32 begin = s.begin;
+      if (rank == missing_rank(s.f)) begin = s.phase == kMissingLeft ? s.begin : s.end;
+      else if (s.phase != kPresence)
+        begin = static_cast<u32>(std::lower_bound(ranks + s.begin, ranks + s.end, rank) - ranks);
+      for (u32 j = begin; j < s.end; j++) to[j] += number;
+    }
+  }
+  // Removes rows of a class with the weight `all`, `removed` of it from the first branches.
+  void remove_class(int cls, double all) {
+    const auto c = static_cast<std::size_t>(cls);
+    if (cls != class_of_left)
+      for (std::size_t j = 0; j < n; j++) left[j] = selected[j]->left[c];
+    class_of_left = cls;
+    const double total = group.shared->stats[c];
+    const double *out = removed, *of = left;
+    double *rest = less_weight, *to_a = a, *to_b = b;
+    for (std::size_t j = 0; j < n; j++) {
+      const double right_out = all - out[j];
+      rest[j] -= out[j];
+      to_a[j] += out[j] * (out[j] - 2 * of[j]);
+      to_b[j] += right_out * (right_out - 2 * (total - of[j]));
+    }
+  }
+  void bound_squares(double all) {
+    const double *rest = less_weight, *of_a = a, *of_b = b;
+    double* to = bound;
+    for (std::size_t j = 0; j < n; j++) to[j] = of_a[j] / rest[j] + of_b[j] / (all - rest[j]);
+  }
+  void bound_moments(double sum, double all) {
+    const double *l = first, *of = weight, *out = removed;
+    const double* fewer = less_weight;
+    double* to = bound;
+    for (std::size_t j = 0; j < n; j++) {
+      const double own = l[j] - out[j], rest = sum - own, own_weight = of[j] - fewer[j];
+      to[j] = (own * own / own_weight + rest * rest / (all - own_weight)) * (1 + kRounding);
     }
   }
 };

@@ -1,7 +1,7 @@
 // Many tasks that hold out few rows each, such as leave-one-out: the paper's Figure 2 for any
 // number of tasks. A group (group.hpp) is refined once. Only its members, the tasks with held-out
 // rows in the node, are looked at, and each evaluates only the cuts that may beat the others
-// without its rows (cuts.hpp). Members that chose the same test go on together; a test of few
+// without its rows (group_cut.hpp). Members that chose the same test go on together; a test of few
 // members, and a node with few rows or members, is refined as bundles (large/refine.hpp). The trees
 // are the same.
 #pragma once
@@ -25,6 +25,7 @@ class Groups {
   u8* held_out;
   std::int32_t* side;  // [row of the table] the branch of a test
   u32 least_rows = kGroupRows;
+  CutBuffers buffers;
   std::vector<std::pair<Node*, const Node*>> copies;
 
  public:
@@ -38,7 +39,8 @@ class Groups {
         F(static_cast<std::size_t>(p.n_features)),
         K(static_cast<std::size_t>(w.run.K())),
         held_out(w.scratch.take<u8>(p.n_rows)),
-        side(w.scratch.take<std::int32_t>(p.n_rows)) {
+        side(w.scratch.take<std::int32_t>(p.n_rows)),
+        buffers(F) {
     std::fill_n(held_out, p.n_rows, u8{0});
     one.n = 1;
     one.lanes = 1;
@@ -221,7 +223,7 @@ class Groups {
       GroupTests tests(p);
       int* test = w.scratch.take<int>(group.n_members);
       one.depth = group.shared->depth;
-      ChooseTests(w, group, one, held_out, tests).choose(test);
+      ChooseTests(w, group, one, held_out, tests, buffers).choose(test);
       refine_rare(group, tests.list, test);
       refine_common(group, tests.list, test);
       w.scratch.release(mark);

@@ -14,6 +14,7 @@ from crosscut.data.memory import check_memory
 from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
 from crosscut.forest.forest import Forest, Packed
+from crosscut.forest.shared import SharedTrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,7 +116,11 @@ def grow(
     )
     if progress is not None:
         progress(1.0)
-    return Forest(Packed(**trees), partial(_work, work, time.process_time() - begin))
+    shared = [trees.pop(name) for name in ("root", "size") if name in trees]
+    packed = Packed(**trees)
+    return Forest(
+        SharedTrees(packed, *shared) if shared else packed, partial(_work, work, time.process_time() - begin)
+    )
 
 
 def _work(levels: dict[str, list[Any]], total: float) -> dict[str, NDArray[Any]]:

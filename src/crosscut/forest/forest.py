@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from crosscut.forest.sharing import Sharing
 
 _AT_LEAVES = {"feature": -1, "threshold": np.nan, "missing": -1, "low": np.nan, "high": np.nan}
-_PATHS = (
+PATHS = (
     *("node_start", "branch_start", "feature", "threshold", "missing"),
     *("first_child", "children", "first_branch", "branches"),
 )
-_PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
+PER_NODE = (*_AT_LEAVES, "depth", "n_rows", "weight", "value", "impurity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ class Packed:
     ``branch_start``.
     """
 
+    few_rows: ClassVar[float] = 4096  # this many reach few nodes, so preparing all nodes takes longer
     node_start: NDArray[np.int64]  # n_trees + 1
     branch_start: NDArray[np.int64]  # n_trees + 1
     feature: NDArray[np.int32]
@@ -73,7 +74,7 @@ class Packed:
     @property
     def _paths(self) -> list[NDArray[Any]]:
         """The arrays that decide where a row goes, in the order of the core's arguments."""
-        return [getattr(self, name) for name in _PATHS]
+        return [getattr(self, name) for name in PATHS]
 
     @property
     def _shared(self) -> dict[str, Any]:
@@ -83,11 +84,23 @@ class Packed:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "core"}
 
+    def reached_by_few(self, n_rows: int) -> bool:
+        """Whether this many rows reach few of the nodes."""
+        return n_rows <= self.few_rows and 2 * n_rows < self.node_start[-1]
+
     def leaves_of_few(
         self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         """Return the leaves of a few rows of each tree, tree by tree; checks only nodes on their paths."""
         return _core.leaves_of_few(*[*self._paths, x, rows, row_start])
+
+    def value_of(self, node: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the values of some nodes, numbered over all trees."""
+        return self.value[node]
+
+    def with_fields(self, **changes: Any) -> Packed:
+        """Return the trees with other arrays."""
+        return replace(self, **changes)
 
     @cached_property
     def parent(self) -> NDArray[np.int32]:
@@ -134,7 +147,7 @@ class Packed:
             children=self.children[begin - t : end - t - 1],
             first_branch=self.first_branch[offsets],
             branches=self.branches[self.branch_start[t] : self.branch_start[t + 1]],
-            **{name: getattr(self, name)[begin:end] for name in _PER_NODE},
+            **{name: getattr(self, name)[begin:end] for name in PER_NODE},
             **self._shared,
         )
 
@@ -147,8 +160,8 @@ class Packed:
             if field.name not in {"node_start", "branch_start", *SHARED}
         }
         return cls(
-            node_start=_starts([len(tree) for tree in trees]),
-            branch_start=_starts([len(tree.branches) for tree in trees]),
+            node_start=starts([len(tree) for tree in trees]),
+            branch_start=starts([len(tree.branches) for tree in trees]),
             **arrays,
             **{name: getattr(trees[0], name) for name in SHARED},
         )
@@ -170,10 +183,10 @@ class Packed:
         numbers = np.arange(self.n_trees + 1)
         nodes = _entries(self.node_start, chosen)
         offsets = _entries(self.node_start + numbers, chosen)
-        arrays: dict[str, Any] = {name: getattr(self, name)[nodes] for name in _PER_NODE}
+        arrays: dict[str, Any] = {name: getattr(self, name)[nodes] for name in PER_NODE}
         return Packed(
-            node_start=_starts(np.diff(self.node_start)[chosen]),
-            branch_start=_starts(np.diff(self.branch_start)[chosen]),
+            node_start=starts(np.diff(self.node_start)[chosen]),
+            branch_start=starts(np.diff(self.branch_start)[chosen]),
             first_child=self.first_child[offsets],
             children=self.children[_entries(self.node_start - numbers, chosen)],
             first_branch=self.first_branch[offsets],
@@ -211,7 +224,7 @@ class Packed:
         child_tree = self.tree_of[self.child_owner]
         new_children = number[node_start[child_tree[children_kept]] + self.children[children_kept]]
         start = kept[node_start].astype(np.int64)
-        per_node: dict[str, Any] = {name: getattr(self, name)[keep] for name in _PER_NODE}
+        per_node: dict[str, Any] = {name: getattr(self, name)[keep] for name in PER_NODE}
         leaf = ~inner[keep]
         for name, at_leaf in _AT_LEAVES.items():
             per_node[name][leaf] = at_leaf
@@ -220,10 +233,10 @@ class Packed:
         return (
             Packed(
                 node_start=start,
-                branch_start=_starts(branch_count),
-                first_child=_offsets(n_children[keep], start),
+                branch_start=starts(branch_count),
+                first_child=offsets_of(n_children[keep], start),
                 children=new_children,
-                first_branch=_offsets(n_branches[keep], start),
+                first_branch=offsets_of(n_branches[keep], start),
                 branches=self.branches[branches_kept],
                 **per_node,
                 **self._shared,
@@ -237,15 +250,15 @@ class Packed:
         return np.repeat(np.arange(len(self.feature)), np.delete(np.diff(offsets), last))
 
 
-def _starts(counts: ArrayLike) -> NDArray[np.int64]:
+def starts(counts: ArrayLike) -> NDArray[np.int64]:
     """Return the offsets of parts of these sizes, and the total size at the end."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def ranges(start: NDArray[np.int64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(start: NDArray[np.int64], parts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return the positions of the entries of some parts, part by part."""
     sizes = np.diff(start)[parts]
-    at: NDArray[np.int64] = np.arange(sizes.sum()) + np.repeat(start[parts] - _starts(sizes)[:-1], sizes)
+    at: NDArray[np.int64] = np.arange(sizes.sum()) + np.repeat(start[parts] - starts(sizes)[:-1], sizes)
     return at
 
 
@@ -256,9 +269,9 @@ def _entries(start: NDArray[np.int64], parts: NDArray[np.int64]) -> slice | NDAr
     return ranges(start, parts)
 
 
-def _offsets(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets_of(counts: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return each tree's own offsets: one more entry per tree than it has nodes."""
-    total = _starts(counts)
+    total = starts(counts)
     n_trees = len(start) - 1
     tree = np.repeat(np.arange(n_trees), np.diff(start) + 1)
     within = np.arange(start[-1] + n_trees) - tree

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from crosscut.tasks import Tasks
 
 Trees = Forest | Packed
-_FEW = 4096  # at most this many rows reach few nodes, so checking and preparing all nodes takes longer
 
 
 def packed_of(trees: Trees | Tree) -> Packed:
@@ -72,12 +71,7 @@ def apply_rows(
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
     """Return the leaves of each tree's rows, tree by tree; without ``rows``, like `apply`."""
-    if (
-        rows is not None
-        and row_start is not None
-        and len(rows) <= _FEW
-        and 2 * len(rows) < len(packed.feature)
-    ):
+    if rows is not None and row_start is not None and packed.reached_by_few(len(rows)):
         return packed.leaves_of_few(x, rows, row_start)
     threads = n_threads(n_jobs, len(x) * packed.n_trees * 32 if rows is None else len(rows) * 32)
     return packed.core.apply(x, rows, row_start, threads)

@@ -408,9 +408,11 @@ class TreeValidation(Validation):
 
     def _of_leaves(self, of_values: Callable[[NDArray[np.float64]], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function to each node's value, or to those of the reached leaves if they are fewer."""
-        value = self.forest.packed.value
-        few = len(self.node) < len(value)
-        return np.asarray(of_values(value[self.node]) if few else of_values(value)[self.node])
+        packed = self.forest.packed
+        few = len(self.node) < packed.node_start[-1]
+        return np.asarray(
+            of_values(packed.value_of(self.node)) if few else of_values(packed.value)[self.node]
+        )
 
     @cached_property
     def pruning_table(self) -> PruningTable:

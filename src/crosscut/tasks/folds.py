@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crosscut.data.target import Target
     from crosscut.typing import ColumnLike, CrossValidation, Seed, TableLike
 
+_FEW_ROWS = 64  # of each class
+
 
 def folds_of(n_folds: int, n_rows: int, y: ColumnLike = None, random_state: Seed = None) -> NDArray[np.int64]:
     """Return each row's fold, equal to ``KFold``, or ``StratifiedKFold`` if classes ``y`` are given.
@@ -223,14 +225,21 @@ def trained_classes(
     rows = np.arange(masks.shape[1]) if target.weights is None else np.flatnonzero(target.weights)
     kind = np.int16 if target.n_classes < 1 << 15 else np.int64  # int16 is sorted by radix sort
     codes = target.values[rows].astype(kind) if target.n_classes else np.zeros(len(rows), kind)
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(max(target.n_classes, 1)))
-    present = np.flatnonzero(np.append(starts[1:], len(rows)) > starts)
-    masks = masks[:, rows[order]]
-    if len(rows):
-        masks = np.bitwise_or.reduceat(masks, starts[present], axis=1)
-    bits = (masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-    return bits.reshape(len(masks) * BLOCK, bits.shape[2])[:n_tasks], present
+    order = rows[np.argsort(codes, kind="stable")]
+    counts = np.bincount(codes, minlength=1)
+    present = np.flatnonzero(counts)
+    for most in (_FEW_ROWS, len(rows)):  # a few rows of each class are mostly enough
+        sizes = np.minimum(counts, most)[present]
+        starts = np.cumsum(sizes) - sizes
+        firsts = np.cumsum(counts)[present] - counts[present]
+        some = masks[:, order[np.repeat(firsts - starts, sizes) + np.arange(sizes.sum())]]
+        if len(rows):
+            some = np.bitwise_or.reduceat(some, starts, axis=1)
+        bits = (some[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
+        trained = bits.reshape(len(masks) * BLOCK, bits.shape[2])[:n_tasks]
+        if trained.all():
+            break
+    return trained, present
 
 
 def check_trained(trained: NDArray[np.bool_], classes: Sequence[Any] | NDArray[Any]) -> None:

@@ -120,7 +120,7 @@ class Tasks(TaskList):
             See :class:`Options`.
         """
         n_rows = count_rows(n_rows, X=X, y=y, groups=groups)
-        folds = _folds_of_number(cv, n_rows, y if classifier else None, groups)
+        folds = _known_folds(cv, n_rows, y if classifier else None, groups)
         if folds is not None:
             return cls.from_folds(folds, final=final, **options)
         splits = splits_of(cv, n_rows, X, y, groups)
@@ -151,8 +151,9 @@ class Tasks(TaskList):
         """
         numbers, rows, first = checked_folds(folds, n_jobs)
         n_folds = len(first) - 1
-        left_out = [()] * int(final) + [(fold,) for fold in range(n_folds)]
-        masks = _core.masks_without(numbers, n_folds, left_out, n_threads(n_jobs, len(numbers)))
+        numbered = np.arange(n_folds)
+        start = np.array([0] * int(final) + [*range(n_folds + 1)])
+        masks = _core.masks_without(numbers, n_folds, numbered, start, n_threads(n_jobs, len(numbers)))
         return cls._create(masks, rows, np.array([0] * int(final) + first), final=final, **options)
 
     @classmethod
@@ -196,7 +197,8 @@ class Tasks(TaskList):
         n_folds = len(first) - 1
         parts = [rows[first[k] : first[k + 1]] for k in range(n_folds)]
         tests = [np.concatenate([rows[:0], *(parts[k] for k in out)]) for out in left_out]
-        masks = _core.masks_without(numbers, n_folds, left_out, 1)
+        sets = [np.asarray(out, dtype=np.int64) for out in left_out]
+        masks = _core.masks_without(numbers, n_folds, np.concatenate(sets), offsets(sets), 1)
         options["final"] = not left_out[0]  # type: ignore[typeddict-unknown-key]
         return cls._create(masks, np.concatenate(tests), offsets(tests), **options)
 
@@ -316,15 +318,26 @@ class Tasks(TaskList):
         return cls.from_folds(np.arange(n_rows), **options)
 
 
-def _folds_of_number(
+def _known_folds(
     cv: CrossValidation, n_rows: int, classes: ColumnLike, groups: ColumnLike
 ) -> NDArray[np.int64] | None:
-    """Return each row's fold if ``cv`` is a number of folds, else None."""
-    if cv is not None and (not isinstance(cv, (int, np.integer)) or isinstance(cv, bool)):
+    """Return each row's fold if ``cv`` is a number of folds, ``LeaveOneOut`` or ``KFold``, else None."""
+    if cv is None or (isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)):
+        n_folds = 5 if cv is None else int(cv)
+        warn_groups(groups, n_folds)
+        return folds_of(n_folds, n_rows, classes)
+    if type(cv).__name__ not in {"KFold", "LeaveOneOut"}:
         return None
-    n_folds = 5 if cv is None else int(cv)
-    warn_groups(groups, n_folds)
-    return folds_of(n_folds, n_rows, classes)
+    from sklearn.model_selection import KFold, LeaveOneOut
+    from sklearn.utils import check_random_state
+
+    # their splits list all training rows of all folds, which takes longer than growing many trees
+    if type(cv) is LeaveOneOut and n_rows > 1:
+        return np.arange(n_rows)
+    if type(cv) is KFold and cv.n_splits <= n_rows:
+        seed = check_random_state(cv.random_state) if cv.shuffle else None
+        return folds_of(cv.n_splits, n_rows, random_state=seed)
+    return None
 
 
 def _counts(rows: NDArray[np.int64], n_rows: int, what: str) -> NDArray[np.uint8]:

@@ -74,7 +74,7 @@ def grow_own_classes(
         part = grow(table, fewer, tasks.take(same), growth, n_jobs=n_jobs)
         value = np.zeros((len(part.packed.value), target.n_classes))
         value[:, kept] = part.packed.value
-        forests.append(Forest(replace(part.packed, value=value), part.work))
+        forests.append(Forest(part.packed.with_fields(value=value), part.work))
     joined = Forest.joined(forests)
     order = np.argsort([task for same in together.values() for task in same])
     return Forest(joined.packed.select(order.tolist()), joined.work)
@@ -297,7 +297,7 @@ def with_costs(model: TreeEstimator, forest: Forest, data: TrainingSet | Streame
     cost, weights = cost_matrix(model, data.classes), data.class_weights
     if cost is None and weights is None:
         return forest
-    return Forest(replace(forest.packed, loss=cost, class_weights=weights), forest.work)
+    return Forest(forest.packed.with_fields(loss=cost, class_weights=weights), forest.work)
 
 
 def validate(
