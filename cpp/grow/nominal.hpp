@@ -156,8 +156,10 @@ class NominalColumn {
         n(rows),
         arena(memory),
         codes(memory.take<int>(static_cast<std::size_t>(V))) {
-    for (int v = 0; v < V; v++)
-      if (n[v] > 0) codes[m++] = v;
+    for (int v = 0; v < V; v++) {
+      codes[m] = v;
+      m += n[v] > 0;
+    }
     order = memory.take<Category>(static_cast<std::size_t>(m));
   }
 
