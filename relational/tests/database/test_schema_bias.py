@@ -204,7 +204,8 @@ def test_views_that_may_count_later_rows_are_left_out(tmp_path):
                 (1, 1, '2024-01-01', 5), (2, 2, '2024-02-01', 7), (3, 1, '2024-03-01', 9);
             CREATE VIEW visits_of AS SELECT patient_id, COUNT(*) AS n, MAX(day) AS last FROM visit GROUP BY 1;
             CREATE VIEW fees AS SELECT patient_id, fee FROM visit;
-            CREATE VIEW dear AS SELECT visit.patient_id, day, fee FROM visit WHERE fee > 6;
+            CREATE VIEW dear
+            AS SELECT visit.patient_id, day, fee FROM visit WHERE fee > 6;
             CREATE VIEW pairs AS SELECT a.patient_id, a.day, b.fee
                 FROM visit a JOIN visit b USING (patient_id);
             CREATE VIEW counted AS SELECT patient_id, day, n FROM visit JOIN visits_of USING (patient_id);

@@ -88,7 +88,7 @@ def _without_timeless_views(database: Database) -> Database:
         if name != database.target_name and any(column.kind == "date" for column in columns)
     }
     words = {  # without the names of the view and of the tables that columns belong to
-        name: re.findall(r"\w+", re.sub(r"^create .*? as |\w+\W*\.", "", text.lower()))
+        name: re.findall(r"\w+", re.sub(r"(?s)^\s*create\b.*?\bas\b|\w+\W*\.", "", text.lower()))
         for name, text in database.views.items()
         if name != database.target_name
     }
