@@ -103,7 +103,7 @@ struct HeldTable : Held<Table> {
 
   void check_codes(const Column& c) const {
     if (!n_rows) return;
-    need(largest(c.ranks, n_rows) <= c.n_values - (c.has_missing || !c.n_values ? 0u : 1u),
+    need(all_at_most(c.ranks, n_rows, c.n_values - (c.has_missing || !c.n_values ? 0u : 1u)),
          "ranks must be below n_values, or equal to it where a value is missing");
     if (c.nominal)
       need(!c.coarse || std::equal(c.ranks, c.ranks + n_rows, c.coarse),

@@ -57,7 +57,7 @@ class RuleTable {
       need(n_values.data()[f] >= 0 && n_values.data()[f] <= 1 << 24,
            "n_values must be from 0 to 2^24");
       table_.n_values.push_back(static_cast<std::uint32_t>(n_values.data()[f]));
-      need(largest(table_.column(f), table_.n_rows) <= table_.n_values[f],
+      need(all_at_most(table_.column(f), table_.n_rows, table_.n_values[f]),
            "a rank is larger than n_values");
     }
     table_.nominal.assign(nominal.data(), nominal.data() + nominal.size());

@@ -17,6 +17,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   Worker& w;
   const LargeRows& rows;
   const ScanRows& all_rows;  // by position in the bundle; empty if no column has intervals to open
+  ScanRows scanned;          // what a scan reads of the rows of opened intervals
   P fine;
 
   IntervalSearch(Worker& worker, const Bundle& b, const LargeRows& r, const CountedRows& c,
@@ -25,6 +26,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
         w(worker),
         rows(r),
         all_rows(a),
+        scanned(a),
         fine(worker.run, b, so_far, Base::space(worker)) {
     this->other = &fine;
   }
@@ -82,9 +84,21 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
                    const u32* positions, u32 n) {
     const Column& c = w.run.p.columns[f];
     SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
+    // If rows are only counted, their masks and classes are sorted with the ranks, instead of being
+    // read in the order of the ranks, where each read misses the cache.
+    const bool counted = w.run.counted;
     for (u32 i = 0; i < n; i++)
-      keys[i].v = static_cast<u64>(rows.rank(f, positions[i])) << 32 | positions[i];
+      keys[i].v = static_cast<u64>(rows.rank(f, positions[i])) << 32 |
+                  (counted ? all_rows.info[positions[i]] : positions[i]);
     keys = sort_keys<32>(keys, room, n, c.n_values);
+    if (counted) {
+      u32* info = w.scratch.take<u32>(n);
+      for (u32 i = 0; i < n; i++) {
+        info[i] = static_cast<u32>(keys[i].v);
+        keys[i].v = keys[i].v >> 32 << 32 | i;
+      }
+      scanned.info = info;
+    }
     for (u32 phase = 0; phase < 2; phase++)
       if (opened.n[phase])
         scan_opened(f, h, opened.in[phase], phase ? kMissingLeft : kMissingRight, lanes, keys, n);
@@ -115,7 +129,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
     const bool close = c.close && !c.edges;
     const u32 n_cuts = end > begin ? end - begin - 1 : 0;
     const auto row = [&](u32 i) {  // of a place; the rows of neighbouring values are anywhere
-      if (i + kAhead < n) __builtin_prefetch(all_rows.info + static_cast<u32>(keys[i + kAhead].v));
+      if (i + kAhead < n) __builtin_prefetch(scanned.info + static_cast<u32>(keys[i + kAhead].v));
       return static_cast<u32>(keys[i].v);
     };
     const auto rank = [&](u32 i) { return static_cast<u32>(keys[i].v >> 32); };
@@ -124,14 +138,14 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
     if (this->together())
       return this->scan_together(
           fine, f, n_cuts,
-          [&](u32 i, auto& a, auto& b) { Base::add_row(all_rows, row(begin + i), a, b); },
+          [&](u32 i, auto& a, auto& b) { Base::add_row(scanned, row(begin + i), a, b); },
           [&](u32 i) { return is_cut(begin + i); },
           [&](u32 i) { return !close || separable_rows(1, c, keys, begin, begin + i, end); },
           [&](u32 i) { return key(begin + i); });
     for (u32 i = begin; i < begin + n_cuts; i++) {
       if constexpr (requires { P::kSumEvery; })
         if ((i - begin) % P::kSumEvery == 0) fine.sum_squares();
-      fine.add(all_rows, row(i));
+      fine.add(scanned, row(i));
       if (!is_cut(i)) continue;
       u32 m = Base::may_beat(fine) & lanes;
       if (m && close) m = separable_rows(m, c, keys, begin, i, end);
@@ -146,9 +160,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
     if (apart(value(i), value(i + 1))) return lanes;
     u32 ok = 0;
     each_bit(lanes, [&](int k) {
-      const auto trains = [&](u32 j) {
-        return all_rows.info[static_cast<u32>(keys[j].v)] >> k & 1;
-      };
+      const auto trains = [&](u32 j) { return scanned.info[static_cast<u32>(keys[j].v)] >> k & 1; };
       u32 a = i + 1, b = i + 1;
       while (a > begin && !trains(a - 1)) a--;
       while (b < end && !trains(b)) b++;
