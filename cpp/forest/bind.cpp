@@ -240,7 +240,7 @@ struct Forest : Held<Trees> {
 struct HeldSharedTrees : Held<SharedTrees> {
   std::int64_t branch_start[2] = {};
 
-  HeldSharedTrees(const Ints& root_, const Ints& size_, const Ints& feature, const Reals& threshold,
+  HeldSharedTrees(const Ints& size_, const Ints& feature, const Reals& threshold,
                   const Ints& missing, const Longs& first_child, const Ints& children,
                   const Longs& first_branch, const Pairs& branches, const Ints& depth_) {
     const std::size_t n = feature.size();
@@ -251,9 +251,7 @@ struct HeldSharedTrees : Held<SharedTrees> {
     need(first_child.size() == n + 1 && first_branch.size() == n + 1,
          "first_child and first_branch must have one more entry than there are nodes");
     need(branches.shape(1) == 2, "branches must have two columns");
-    n_trees = static_cast<std::int64_t>(root_.size());
     n_nodes = static_cast<std::int64_t>(n);
-    root = hold(root_);
     size = hold(size_);
     depth = hold(depth_);
     nodes = {};
@@ -267,8 +265,12 @@ struct HeldSharedTrees : Held<SharedTrees> {
   }
   HeldSharedTrees(const HeldSharedTrees&) = delete;
 
-  nb::object apply(const AnyMatrix& x, const Longs& rows, const Longs& row_start) const {
-    need_offsets(row_start, static_cast<std::size_t>(n_trees), rows.size(),
+  void check_roots(const Ints& root) const { need_within(root, 0, n_nodes, "root must be a node"); }
+
+  nb::object apply(const Ints& root, const AnyMatrix& x, const Longs& rows,
+                   const Longs& row_start) const {
+    check_roots(root);
+    need_offsets(row_start, root.size(), rows.size(),
                  "row_start must run from 0 to the number of rows, once per tree");
     need_within(rows, 0, static_cast<std::int64_t>(x.shape(0)), "rows must be rows of X");
     need(static_cast<std::int64_t>(x.shape(1)) > largest_feature(),
@@ -276,40 +278,45 @@ struct HeldSharedTrees : Held<SharedTrees> {
     std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[rows.size()]);
     with_numbers(x, [&](const auto& strided) {
       nb::gil_scoped_release release;
-      SharedTrees::apply(strided, {rows.data(), row_start.data(), 1}, leaf.get());
+      SharedTrees::apply(root.data(), static_cast<std::int64_t>(root.size()), strided,
+                         {rows.data(), row_start.data(), 1}, leaf.get());
     });
     return nb::cast(give(std::move(leaf), {rows.size()}));
   }
 
   // The node of each number, counted in preorder over all trees.
-  nb::object nodes_of(const Longs& node_start, const Longs& numbers) const {
+  nb::object nodes_of(const Ints& root, const Longs& node_start, const Longs& numbers) const {
+    check_roots(root);
     const std::int64_t* start = node_start.data();
-    need(node_start.size() == static_cast<std::size_t>(n_trees) + 1 && start[0] == 0,
-         "node_start must have n_trees + 1 entries");
-    for (std::int64_t t = 0; t < n_trees; t++)
-      need(start[t + 1] - start[t] == size[root[t]],
+    const std::size_t n = root.size();
+    need(node_start.size() == n + 1 && start[0] == 0, "node_start must have n_trees + 1 entries");
+    for (std::size_t t = 0; t < n; t++)
+      need(start[t + 1] - start[t] == size[root.data()[t]],
            "node_start must count the nodes of each tree");
-    need_within(numbers, 0, start[n_trees], "numbers must be nodes of the trees");
+    need_within(numbers, 0, start[n], "numbers must be nodes of the trees");
     std::unique_ptr<std::int32_t[]> node(new std::int32_t[numbers.size()]);
     std::int64_t t = 0;
     for (std::size_t i = 0; i < numbers.size(); i++) {
       const std::int64_t number = numbers.data()[i];
       if (number < start[t] || number >= start[t + 1])
-        t = std::upper_bound(start, start + n_trees, number) - start - 1;
-      node[i] = node_of(t, number - start[t]);
+        t = std::upper_bound(start, start + n, number) - start - 1;
+      node[i] = node_of(root.data()[t], number - start[t]);
     }
     return nb::cast(give(std::move(node), {numbers.size()}));
   }
 
   // The nodes of all trees in preorder, and the numbers of their children.
-  nb::tuple unfold() const {
+  nb::tuple unfold(const Ints& root) const {
+    check_roots(root);
     std::size_t n = 0;
-    for (std::int64_t t = 0; t < n_trees; t++) n += static_cast<std::size_t>(size[root[t]]);
-    const std::size_t n_children = n - static_cast<std::size_t>(n_trees);
+    for (std::size_t t = 0; t < root.size(); t++)
+      n += static_cast<std::size_t>(size[root.data()[t]]);
+    const std::size_t n_children = n - root.size();
     std::unique_ptr<std::int32_t[]> node(new std::int32_t[n]), child(new std::int32_t[n_children]);
     {
       nb::gil_scoped_release release;
-      SharedTrees::unfold(node.get(), child.get());
+      SharedTrees::unfold(root.data(), static_cast<std::int64_t>(root.size()), node.get(),
+                          child.get());
     }
     return nb::make_tuple(give(std::move(node), {n}), give(std::move(child), {n_children}));
   }
@@ -378,13 +385,13 @@ void bind_forest(nb::module_& m) {
       .def("stop_nodes", &Forest::stop_nodes, "impurity"_a, "max_depth"_a, "max_leaves"_a,
            "min_samples_split"_a, "min_decrease"_a, "min_impurity"_a, "alpha"_a, "exact_ties"_a);
   nb::class_<HeldSharedTrees>(m, "SharedTrees")
-      .def(nb::init<const Ints&, const Ints&, const Ints&, const Reals&, const Ints&, const Longs&,
-                    const Ints&, const Longs&, const Pairs&, const Ints&>(),
-           "root"_a, "size"_a, "feature"_a, "threshold"_a, "missing"_a, "first_child"_a,
-           "children"_a, "first_branch"_a, "branches"_a, "depth"_a)
-      .def("apply", &HeldSharedTrees::apply, "x"_a, "rows"_a, "row_start"_a)
-      .def("nodes_of", &HeldSharedTrees::nodes_of, "node_start"_a, "numbers"_a)
-      .def("unfold", &HeldSharedTrees::unfold);
+      .def(nb::init<const Ints&, const Ints&, const Reals&, const Ints&, const Longs&, const Ints&,
+                    const Longs&, const Pairs&, const Ints&>(),
+           "size"_a, "feature"_a, "threshold"_a, "missing"_a, "first_child"_a, "children"_a,
+           "first_branch"_a, "branches"_a, "depth"_a)
+      .def("apply", &HeldSharedTrees::apply, "root"_a, "x"_a, "rows"_a, "row_start"_a)
+      .def("nodes_of", &HeldSharedTrees::nodes_of, "root"_a, "node_start"_a, "numbers"_a)
+      .def("unfold", &HeldSharedTrees::unfold, "root"_a);
   m.def("additional_errors", &additional_errors, "n"_a, "errors"_a, "confidence"_a);
   m.def("leaves_of_few", &leaves_of_few, "node_start"_a, "branch_start"_a, "feature"_a,
         "threshold"_a, "missing"_a, "first_child"_a, "children"_a, "first_branch"_a, "branches"_a,

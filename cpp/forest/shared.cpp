@@ -15,8 +15,6 @@ void SharedTrees::check() const {
     if (!holds) throw std::invalid_argument(std::string("forest: ") + what);
   };
   const std::int64_t* first = nodes.first_child;
-  for (std::int64_t t = 0; t < n_trees; t++)
-    need(root[t] >= 0 && root[t] < n_nodes, "root must be a node");
   need(
       first[0] == 0 && first[n_nodes] == nodes.n_children && std::is_sorted(first, first + n_nodes),
       "first_child must run from 0 to the number of children");
@@ -48,7 +46,8 @@ std::int32_t SharedTrees::largest_feature() const {
 }
 
 template <class T>
-void SharedTrees::apply(const Strided<T>& x, const Request& request, std::int32_t* leaf) const {
+void SharedTrees::apply(const std::int32_t* root, std::int64_t n_trees, const Strided<T>& x,
+                        const Request& request, std::int32_t* leaf) const {
   const std::int64_t* first = nodes.first_child;
   for (std::int64_t t = 0; t < n_trees; t++)
     for (std::int64_t r = request.row_start[t]; r < request.row_start[t + 1]; r++) {
@@ -65,8 +64,8 @@ void SharedTrees::apply(const Strided<T>& x, const Request& request, std::int32_
     }
 }
 
-std::int32_t SharedTrees::node_of(std::int64_t t, std::int64_t number) const {
-  std::int32_t at = root[t];
+std::int32_t SharedTrees::node_of(std::int32_t root, std::int64_t number) const {
+  std::int32_t at = root;
   while (number > 0) {
     const std::int32_t* child = nodes.children + nodes.first_child[at];
     for (number--; number >= size[*child]; child++) number -= size[*child];
@@ -75,7 +74,8 @@ std::int32_t SharedTrees::node_of(std::int64_t t, std::int64_t number) const {
   return at;
 }
 
-void SharedTrees::unfold(std::int32_t* node, std::int32_t* children) const {
+void SharedTrees::unfold(const std::int32_t* root, std::int64_t n_trees, std::int32_t* node,
+                         std::int32_t* children) const {
   std::vector<std::pair<std::int32_t, std::int32_t*>> todo;  // node, place of its number
   for (std::int64_t t = 0; t < n_trees; t++) {
     std::int32_t number = 0, unused;
@@ -92,9 +92,13 @@ void SharedTrees::unfold(std::int32_t* node, std::int32_t* children) const {
   }
 }
 
-template void SharedTrees::apply(const Strided<float>&, const Request&, std::int32_t*) const;
-template void SharedTrees::apply(const Strided<double>&, const Request&, std::int32_t*) const;
-template void SharedTrees::apply(const Strided<std::int64_t>&, const Request&, std::int32_t*) const;
-template void SharedTrees::apply(const Strided<std::uint8_t>&, const Request&, std::int32_t*) const;
+template void SharedTrees::apply(const std::int32_t*, std::int64_t, const Strided<float>&,
+                                 const Request&, std::int32_t*) const;
+template void SharedTrees::apply(const std::int32_t*, std::int64_t, const Strided<double>&,
+                                 const Request&, std::int32_t*) const;
+template void SharedTrees::apply(const std::int32_t*, std::int64_t, const Strided<std::int64_t>&,
+                                 const Request&, std::int32_t*) const;
+template void SharedTrees::apply(const std::int32_t*, std::int64_t, const Strided<std::uint8_t>&,
+                                 const Request&, std::int32_t*) const;
 
 }  // namespace crosscut

@@ -76,7 +76,6 @@ class Forest:
 class SharedTrees:
     def __init__(
         self,
-        root: NDArray[np.int32],
         size: NDArray[np.int32],
         feature: NDArray[np.int32],
         threshold: NDArray[np.float64],
@@ -88,10 +87,16 @@ class SharedTrees:
         depth: NDArray[np.int32],
     ) -> None: ...
     def apply(
-        self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
+        self,
+        root: NDArray[np.int32],
+        x: NDArray[Any],
+        rows: NDArray[np.int64],
+        row_start: NDArray[np.int64],
     ) -> NDArray[np.int32]: ...
-    def nodes_of(self, node_start: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int32]: ...
-    def unfold(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+    def nodes_of(
+        self, root: NDArray[np.int32], node_start: NDArray[np.int64], numbers: NDArray[np.int64]
+    ) -> NDArray[np.int32]: ...
+    def unfold(self, root: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 
 def leaves_of_few(
     node_start: NDArray[np.int64],

@@ -56,6 +56,8 @@ def test_equal_trees_grown_alone(seed, multiway):
     node = rng.integers(0, packed.node_start[-1], 40)
     values = packed.value_of(node)
     copied = pickle.loads(pickle.dumps(packed))
+    trees = packed.select([0, 1]).trees()
+    assert all(tree.equals(packed.tree(t)) for t, tree in enumerate(trees))
     whole = Packed(**{name: getattr(packed, name) for name in NAMES})
     np.testing.assert_array_equal(values, whole.value[node])
     np.testing.assert_array_equal(apply_held_out(whole, x, tasks).leaf, leaf)
@@ -77,26 +79,25 @@ def test_equal_trees_grown_alone(seed, multiway):
 @pytest.mark.parametrize(
     ("place", "at", "value", "message"),
     [
-        (0, 0, 10**6, "root must be a node"),
-        (1, 0, 1, "size must count"),
-        (2, 0, -1, "must have a feature"),
-        (2, 0, 99, "too few columns"),
-        (4, 0, 2, "missing must name a branch"),
-        (5, 1, -1, "first_child"),
-        (6, 0, 0, "deeper"),
-        (6, 0, 10**6, "deeper"),
-        (9, 0, 99, "deeper"),
+        (9, 0, 10**6, "root must be a node"),
+        (0, 0, 1, "size must count"),
+        (1, 0, -1, "must have a feature"),
+        (1, 0, 99, "too few columns"),
+        (3, 0, 2, "missing must name a branch"),
+        (4, 1, -1, "first_child"),
+        (5, 0, 0, "deeper"),
+        (5, 0, 10**6, "deeper"),
+        (8, 0, 99, "deeper"),
     ],
 )
 def test_damaged_arrays_are_refused(place, at, value, message):
     forest, x, tasks, _ = grown(1)
     packed = forest.packed
     distinct = packed.distinct
-    arrays = [packed.root, packed.size, distinct.feature, distinct.threshold, distinct.missing]
+    arrays = [packed.size, distinct.feature, distinct.threshold, distinct.missing]
     arrays += [distinct.first_child, distinct.children, distinct.first_branch, distinct.branches]
-    arrays.append(distinct.depth)
-    arrays = [array.copy() for array in arrays]
+    *arrays, root = [array.copy() for array in [*arrays, distinct.depth, packed.root]]
     _core.SharedTrees(*arrays)
-    arrays[place][at] = value
+    [*arrays, root][place][at] = value
     with pytest.raises(ValueError, match=message):
-        _core.SharedTrees(*arrays).apply(x, tasks.tests, tasks.first_test)
+        _core.SharedTrees(*arrays).apply(root, x, tasks.tests, tasks.first_test)

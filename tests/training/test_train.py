@@ -1,10 +1,14 @@
 """Estimators trained together are those trained one by one."""
 
+import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import LeaveOneOut
 
 from crosscut import TreeClassifier, datasets
 from crosscut.data.files import split_target
+from crosscut.engines.memory import grow
+from crosscut.training import train
 from crosscut.training.train import train_together
 
 LIMITS = [
@@ -27,3 +31,17 @@ def test_together_is_one_by_one(class_weight):
         assert model.cv_score_ == expected.cv_score_
         assert (model.cv_predictions_ == expected.cv_predictions_).all()
         assert (model.pruning_table_.cv_error == expected.pruning_table_.cv_error).all()
+
+
+def test_tasks_with_the_same_balanced_weights_are_grown_together(monkeypatch):
+    grown = []
+
+    def counted(table, target, tasks, *rest, **options):
+        grown.append(tasks.n_tasks)
+        return grow(table, target, tasks, *rest, **options)
+
+    monkeypatch.setattr(train, "grow", counted)
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = (np.arange(40) < 15).astype(int)
+    TreeClassifier(class_weight="balanced", cv=LeaveOneOut()).fit(X, y)
+    assert grown == [1, 15, 25]

@@ -151,6 +151,10 @@ class Packed:
             **self._shared,
         )
 
+    def trees(self) -> tuple[Tree, ...]:
+        """Return all trees."""
+        return tuple(self.tree(t) for t in range(self.n_trees))
+
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> Packed:
         """Concatenate the arrays of ``trees``."""
@@ -322,7 +326,7 @@ class Forest:
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
         """The tree of each task."""
-        return tuple(self.packed.tree(t) for t in range(self.packed.n_trees))
+        return self.packed.trees()
 
     @cached_property
     def packed(self) -> Packed:

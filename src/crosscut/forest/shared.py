@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -79,7 +79,7 @@ class SharedTrees(Packed):
     @cached_property
     def _core(self) -> _core.SharedTrees:
         distinct = self.distinct
-        arrays = [self.root, self.size, *(getattr(distinct, name) for name in _PATHS), distinct.depth]
+        arrays = [self.size, *(getattr(distinct, name) for name in _PATHS), distinct.depth]
         for array in arrays:
             array.setflags(write=False)
         return _core.SharedTrees(*arrays)
@@ -87,21 +87,25 @@ class SharedTrees(Packed):
     @cached_property
     def _unfolded(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The nodes of all trees, and the numbers of their children."""
-        return self._core.unfold()
+        return self._core.unfold(self.root)
 
     def leaves_of_few(
         self, x: NDArray[Any], rows: NDArray[np.int64], row_start: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         """Return the leaves of a few rows of each tree, tree by tree."""
-        return self._core.apply(x, rows, row_start)
+        return self._core.apply(self.root, x, rows, row_start)
 
     def value_of(self, node: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the values of some nodes, numbered over all trees."""
-        return self.distinct.value[self._core.nodes_of(self.node_start, node)]
+        return self.distinct.value[self._core.nodes_of(self.root, self.node_start, node)]
 
     def tree(self, t: int) -> Tree:
         """Return tree ``t``."""
         return super().tree(t) if self.n_trees == 1 or "_unfolded" in self.__dict__ else self.only(t).tree(0)
+
+    def trees(self) -> tuple[Tree, ...]:
+        """Return all trees."""
+        return tuple(super(SharedTrees, self).tree(t) for t in range(self.n_trees))
 
     def only(self, t: int) -> Packed:
         """Return tree ``t`` alone."""
@@ -109,10 +113,12 @@ class SharedTrees(Packed):
 
     def select(self, trees: Sequence[int]) -> Packed:
         """Return the given trees in this order."""
-        return SharedTrees(self.distinct, self.root[np.asarray(trees, dtype=np.int64)], self.size)
+        selected = SharedTrees(self.distinct, self.root[np.asarray(trees, dtype=np.int64)], self.size)
+        selected.__dict__["_core"] = self._core  # its arrays are checked once
+        return selected
 
     def with_fields(self, **changes: Any) -> Packed:
         """Return the trees with other arrays."""
         if changes.keys() <= set(SHARED):
-            return SharedTrees(replace(self.distinct, **changes), self.root, self.size)
+            return SharedTrees(self.distinct.with_fields(**changes), self.root, self.size)
         return Packed(**{field.name: getattr(self, field.name) for field in fields(self)} | changes)

@@ -273,7 +273,7 @@ def cost_sentence(cost: CostReport, *, one_by_one: bool) -> str | None:
             f"cost model, which counts {ratio:.1f} times as many row visits."
         )
     if one_by_one:
-        return f"{trees} one by one in {took}, because class weights differ between training sets."
+        return f"{trees} in {took}, together only if the class weights of their training sets are the same."
     return (
         f"{trees} together in {took}. They share reading and sorting; small nodes are searched tree by tree, "
         "which is faster."

@@ -38,7 +38,7 @@ from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
@@ -75,8 +75,13 @@ def grow_own_classes(
         value = np.zeros((len(part.packed.value), target.n_classes))
         value[:, kept] = part.packed.value
         forests.append(Forest(part.packed.with_fields(value=value), part.work))
+    return _in_order(forests, together.values())
+
+
+def _in_order(forests: Iterable[Forest], tasks: Iterable[list[int]]) -> Forest:
+    """Join forests, each with the trees of some tasks, in the order of the tasks."""
     joined = Forest.joined(forests)
-    order = np.argsort([task for same in together.values() for task in same])
+    order = np.argsort([task for of_forest in tasks for task in of_forest])
     return Forest(joined.packed.select(order.tolist()), joined.work)
 
 
@@ -278,15 +283,21 @@ def _repeated(model: TreeEstimator, groups: ColumnLike) -> CrossValidation:
 def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
     """Grow all tasks, without pruning.
 
-    With balanced class weights, which depend on the rows of a task, tasks are grown one by one.
+    Balanced class weights depend on the rows of a task. Tasks with the same weights are grown together.
     """
     growth = growth_of(model)
     table, target, n_jobs = data.table, data.target, model.n_jobs
     if getattr(model, "class_weight", None) == "balanced":
-        forest = Forest.joined(
-            grow_own_classes(table, data.balanced(tasks, t), tasks.take([t]), growth, n_jobs=n_jobs)
-            for t in range(tasks.n_tasks)
-        )
+        same: dict[bytes, tuple[Target, list[int]]] = {}
+        for task in range(tasks.n_tasks):
+            balanced = data.balanced(tasks, task)
+            key = b"" if balanced.weights is None else balanced.weights.tobytes()
+            same.setdefault(key, (balanced, []))[1].append(task)
+        forests = [
+            grow_own_classes(table, balanced, tasks.take(some), growth, n_jobs=n_jobs)
+            for balanced, some in same.values()
+        ]
+        forest = _in_order(forests, [some for _, some in same.values()])
     else:
         forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
     return with_costs(model, forest, data)

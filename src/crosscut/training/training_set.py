@@ -85,10 +85,10 @@ class TrainingSet:
     def balanced(self, tasks: Tasks, task: int) -> Target:
         """Return the target with class weights that balance the rows of one task."""
         rows = tasks.drawn_rows(task)
-        trained = self.target.values[rows]
-        present, counts = np.unique(trained, return_counts=True)
+        counts = np.bincount(self.target.values[rows], minlength=self.target.n_classes)
+        present = counts > 0
         by_class = np.ones(self.target.n_classes)
-        by_class[present] = len(trained) / (len(present) * counts)
+        by_class[present] = len(rows) / (np.count_nonzero(present) * counts[present])
         weights = by_class[self.target.values]
         if self.sample_weight is not None:
             weights *= self.sample_weight
