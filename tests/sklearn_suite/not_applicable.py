@@ -3,6 +3,8 @@
 NOT_APPLICABLE = {
     "test_tree": {
         "test_importances": "compares crosscut's importances with scikit-learn's to the last bit",
+        "test_sample_weight_invalid": "expects scikit-learn's TypeError for an array without dimensions; "
+        "crosscut raises a ValueError that names sample_weight and the number of rows",
         "test_huge_allocations": "expects that memory is taken for 2^63 leaves; crosscut takes what it needs",
         "test_deterministic_pickle": "pickles two fits and compares their bytes; crosscut's hold the seconds "
         "that growing took (Forest.work)",
