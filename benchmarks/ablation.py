@@ -7,9 +7,9 @@ Needs a core in which accelerations can be switched off:
     pip install --no-build-isolation --editable . --config-settings cmake.define.CROSSCUT_ABLATION=ON
 
 Ten folds and the final tree are grown on every table of the panel, at default depth, and on three large
-generated tables, exact and binned, on one thread. Five special workloads follow, for accelerations that are meant for one class
-of tables: leave-one-out, bootstraps, targets of a wide range, and nominal columns. The runs with all
-accelerations and without one of them take turns. The fastest repetition counts.
+generated tables, exact and binned, on one thread. Five special workloads follow, for accelerations that are
+meant for one class of tables: leave-one-out, bootstraps, targets of a wide range, and nominal columns. The
+runs with all accelerations and without one of them take turns. The fastest repetition counts.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import numpy as np
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.forest.forest import Forest
-from crosscut.reference.engine import grow
+from crosscut.reference.tree import grow
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 

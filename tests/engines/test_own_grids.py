@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.reference.engine import grow as grow_reference
+from crosscut.reference.tree import grow as grow_reference
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.engines.memory import grow
-from crosscut.reference import engine as reference
+from crosscut.reference import tree as reference
 from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of
 from crosscut.tasks.growth import Growth, Limits

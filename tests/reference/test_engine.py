@@ -3,7 +3,7 @@ import pytest
 
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.reference.engine import grow
+from crosscut.reference.tree import grow
 from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth
 

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from crosscut.data.table import Table
 from crosscut.data.target import Target
-from crosscut.reference.engine import grow
+from crosscut.reference.tree import grow
 from crosscut.tasks.growth import Growth, Limits
 
 from .problem import one_task

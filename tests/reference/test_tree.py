@@ -4,10 +4,9 @@ import pytest
 from crosscut.data.table import Table
 from crosscut.data.target import Target
 from crosscut.reference.count import Counts
-from crosscut.reference.engine import grow
 from crosscut.reference.examples import Examples
 from crosscut.reference.task import Task
-from crosscut.reference.tree import grow_tree
+from crosscut.reference.tree import grow, grow_tree
 from crosscut.tasks.growth import Growth, Limits
 
 from .problem import one_task

@@ -19,7 +19,7 @@ info(T)                                     ``node.info``
 2.3 and 3.2.1, costs                        ``count.Counts``; formulas: ``crosscut.forest.cost``
 ==========================================  ==========================================================
 
-``engine.grow`` grows each task separately (the paper's serial algorithm) and returns a ``Forest``.
+``tree.grow`` grows each task separately (the paper's serial algorithm) and returns a ``Forest``.
 
 Examples
 --------

@@ -6,18 +6,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crosscut.forest.forest import Forest
 from crosscut.reference.count import Counts
-from crosscut.reference.node import Info, Node, info
+from crosscut.reference.examples import Examples
+from crosscut.reference.node import Info, Node, flatten, info
 from crosscut.reference.refine import refine
+from crosscut.reference.task import tasks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crosscut.reference.examples import Examples
+    from crosscut.data.table import Table
+    from crosscut.data.target import Target
     from crosscut.reference.task import Task
     from crosscut.reference.test import Test
+    from crosscut.tasks import Tasks
+    from crosscut.tasks.growth import Growth
 
     Rows = NDArray[np.int64]
+
+
+def grow(table: Table, target: Target, tasks: Tasks, growth: Growth) -> Forest:
+    """Grow one tree per task, each separately; every engine must return the same trees."""
+    examples = Examples.of(table, target, growth)
+    trees = tuple(flatten(grow_tree(examples, task), examples) for task in tasks_of(tasks, examples))
+    return Forest(trees)
 
 
 def grow_tree(

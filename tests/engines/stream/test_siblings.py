@@ -6,9 +6,8 @@ from stream_tables import assert_same, forest_in_memory, table_of, with_weights,
 
 from crosscut import Stream, TreeClassifier, TreeRegressor
 from crosscut.engines.stream import level_wise
-from crosscut.engines.stream.bundle import Bundle, Split
+from crosscut.engines.stream.bundle import Bundle, Split, derivable, derive
 from crosscut.engines.stream.level_wise import Plan
-from crosscut.engines.stream.siblings import derivable, derive
 from crosscut.tasks.fold_rule import FoldRule
 from crosscut.training import streamed_set
 

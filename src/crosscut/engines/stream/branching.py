@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crosscut.engines.stream.bundle import CODES, Bundle, Split, Unit
+from crosscut.engines.stream.bundle import CODES, Bundle, Split, Unit, derivable
 from crosscut.engines.stream.gather import gathered_bytes
-from crosscut.engines.stream.siblings import derivable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from crosscut.engines.stream.bundle import Derived
     from crosscut.engines.stream.growing_tree import GrowingTree
     from crosscut.engines.stream.level_wise import Plan, State
-    from crosscut.engines.stream.siblings import Derived
     from crosscut.tasks.growth import Limits
 
 

@@ -18,11 +18,10 @@ import numpy as np
 from crosscut import _core
 from crosscut.data.memory import check_memory
 from crosscut.engines.stream.branching import plan_passes, split_bundle
-from crosscut.engines.stream.bundle import Bundle, Unit, flat_bundles
+from crosscut.engines.stream.bundle import Bundle, Unit, derive, flat_bundles
 from crosscut.engines.stream.gather import gathered_bytes, grow_gathered
 from crosscut.engines.stream.growing_tree import GrowingTree
 from crosscut.engines.stream.passes import LevelPass, LevelSums
-from crosscut.engines.stream.siblings import derive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
