@@ -229,8 +229,7 @@ class NominalColumn {
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
       const double* s = of(codes[j]);
-      const double total =
-          run.counted ? static_cast<double>(n[codes[j]]) : run.quality.total(s);
+      const double total = run.counted ? static_cast<double>(n[codes[j]]) : run.quality.total(s);
       order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
     }
     sort_categories(arena, order, m, true);
