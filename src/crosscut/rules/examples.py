@@ -108,9 +108,9 @@ class Rows(ABC):
     def truth(self, conditions: Sequence[Any]) -> int:
         """Return the rows that satisfy all conditions."""
 
-    def unseen(self, conditions: Sequence[Any], train: NDArray[np.bool_]) -> int:  # noqa: ARG002, overridden
-        """Return the rows whose category in a ``!=`` condition is missing, because no training row has it."""
-        return 0
+    def covered(self, rules: Sequence[Sequence[Any]], train: NDArray[np.bool_]) -> list[int]:  # noqa: ARG002, overridden
+        """Return the rows that each rule covers if it was learned from the rows of ``train``."""
+        return [self.truth(conditions) for conditions in rules]
 
     @abstractmethod
     def n_conditions(self, rows: int) -> int:
@@ -198,13 +198,27 @@ class TableRows(Rows):
             self._truth[conditions] = rows
         return rows
 
-    def unseen(self, conditions: Sequence[Any], train: NDArray[np.bool_]) -> int:
-        """Return the rows whose category in a ``!=`` condition is missing, because no training row has it."""
-        rows, trained = 0, train & self.flags(self.weighted)
-        for f in {condition.feature for condition in conditions if condition.operator == "!="}:
-            ranks = self.table.ranks[f]
-            rows |= bits_of(np.bincount(ranks[trained], minlength=self.table.n_values[f] + 1)[ranks] == 0)
-        return rows
+    def covered(self, rules: Sequence[Sequence[Any]], train: NDArray[np.bool_]) -> list[int]:
+        """Return the rows that each rule covers if it was learned from the rows of ``train``.
+
+        A category that no training row has is missing, so no ``!=`` condition holds for it.
+        """
+        unequal = [{each.feature for each in rule if each.operator == "!="} for rule in rules]
+        seen = {}
+        if columns := set[int]().union(*unequal):
+            trained = train & self.flags(self.weighted)
+            for f in columns:
+                ranks = self.table.ranks[f]
+                seen[f] = bits_of(
+                    np.bincount(ranks[trained], minlength=self.table.n_values[f] + 1)[ranks] > 0
+                )
+        covered = []
+        for rule, of_rule in zip(rules, unequal, strict=True):
+            rows = self.truth(rule)
+            for f in of_rule:
+                rows &= seen[f]
+            covered.append(rows)
+        return covered
 
     def n_conditions(self, rows: int) -> int:
         """Return the number of possible conditions on some rows."""

@@ -50,11 +50,7 @@ class RuleValidation(Validation):
         values = np.empty((len(rows), len(classes)))
         for task, rules in enumerate(sets):
             part = slice(row_start[task], row_start[task + 1])
-            train = tasks.trains(task)
-            covered = [
-                examples.truth(rule.conditions) & ~examples.unseen(rule.conditions, train)
-                for rule in rules.rules
-            ]
+            covered = examples.covered([rule.conditions for rule in rules.rules], tasks.trains(task))
             values[part] = rules.values(examples.flags_among(covered, rows[part]))
         validation = cls(codes, classes, rows, row_start, values)
         validation.rule_precision = _rule_precision(examples, sets[0], validation)
