@@ -291,7 +291,7 @@ struct HeldSharedTrees : Held<SharedTrees> {
     const std::size_t n = root.size();
     need(node_start.size() == n + 1 && start[0] == 0, "node_start must have n_trees + 1 entries");
     for (std::size_t t = 0; t < n; t++)
-      need(start[t + 1] - start[t] == size[root.data()[t]],
+      need(start[t + 1] == start[t] + size[root.data()[t]],
            "node_start must count the nodes of each tree");
     need_within(numbers, 0, start[n], "numbers must be nodes of the trees");
     std::unique_ptr<std::int32_t[]> node(new std::int32_t[numbers.size()]);
