@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -288,16 +289,16 @@ def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
     growth = growth_of(model)
     table, target, n_jobs = data.table, data.target, model.n_jobs
     if getattr(model, "class_weight", None) == "balanced":
-        same: dict[bytes, tuple[Target, list[int]]] = {}
+        same: dict[bytes, list[int]] = {}
         for task in range(tasks.n_tasks):
-            balanced = data.balanced(tasks, task)
-            key = b"" if balanced.weights is None else balanced.weights.tobytes()
-            same.setdefault(key, (balanced, []))[1].append(task)
-        forests = [
-            grow_own_classes(table, balanced, tasks.take(some), growth, n_jobs=n_jobs)
-            for balanced, some in same.values()
-        ]
-        forest = _in_order(forests, [some for _, some in same.values()])
+            weights = data.balanced(tasks, task).weights
+            key = b"" if weights is None else blake2b(weights.data).digest()
+            same.setdefault(key, []).append(task)
+        forests = (  # the weights of one group at a time are in memory
+            grow_own_classes(table, data.balanced(tasks, some[0]), tasks.take(some), growth, n_jobs=n_jobs)
+            for some in same.values()
+        )
+        forest = _in_order(forests, same.values())
     else:
         forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
     return with_costs(model, forest, data)
