@@ -323,6 +323,7 @@ template <class Code> class SingleTask {
     x.n_columns = 0;
     for (int j = 0; j < n_columns; j++) {
       u32* list = x.lists[j];
+      prefetch_list(x.lists, j + 1, n_columns, before);
       if (x.columns[j] != tested) {
         split_entries(list, before, marks, list, away);
       } else {

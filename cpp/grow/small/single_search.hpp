@@ -233,6 +233,7 @@ template <class P> struct SingleSearch : Search<P> {
   template <class Code> void run(const SingleNode<Code>& x) {
     for (int j = 0; j < x.n_columns; j++) {
       const int f = x.columns[j];
+      prefetch_list(x.lists, j + 1, x.n_columns, x.n);
       if (!allowed_lanes(w, bundle, f)) continue;
       if (w.run.p.columns[f].nominal) search_nominal(f, x.lists[j], x.n);
       else search_numeric(f, x.lists[j], x.n);
