@@ -40,27 +40,16 @@ struct Entropy {
     return grid.weight * (112 * grid.off + 1200 * grid.formula);
   }
 
-  // For the running statistics: may this cut (one lane's sums) have a quality above `best`?
-  template <class Cut> static bool may_beat(const Cut& cut, double best) {
-    return quality_at(cut) > best - slack(cut);
+  // For the running statistics (any_classes.hpp): by how much the quality of a cut exceeds `best`.
+  template <class D, class Cut> static D surplus(const Cut&, D parts, D sides, double best) {
+    return parts - sides - best;
   }
+  // The error of a surplus, given that of the sums.
+  static double slack(double error, double) { return error; }
   // May a cut inside the following interval have a quality above `best`?
   template <class Cut> static bool may_beat_inside(const Cut& cut, double best) {
     double q = 0;
-    return !bound_inside(cut, q) || q > best - slack(cut);
-  }
-
-  template <class Cut> static double slack(const Cut& cut) {  // covers rounding
-    return 1e-11 * (cut.x(cut.n) + cut.n);
-  }
-  template <class Cut> static double quality_at(const Cut& cut) {
-    double q = -cut.x(cut.l) - cut.x(cut.r);
-    if (cut.running) return q + cut.parts;
-    for (int c = 0; c < cut.n_classes; c++) {
-      const double left = cut.left(c);
-      q += cut.x(left) + cut.x(cut.node(c) - left);
-    }
-    return q;
+    return !bound_inside(cut, q) || q > best - cut.rounding();
   }
   // Bound of Q inside an interval. Q = Σ_c φ_c(l_c) + g(l), where φ_c(v) = x(v) + x(n_c − v) is
   // convex and g(l) = −x(l) − x(n − l) is concave. In the interval φ_c is below its chord and g is

@@ -16,6 +16,7 @@ struct GainRatio {
   static constexpr bool kMirrors = false;  // split information rounds differently
   static constexpr bool kNeedsGain = true;
   static constexpr bool kLogarithms = true;
+  static constexpr double kLeastGain = 1e-9;  // per weight of the node
 
   static double part(const Terms& terms, const double* s, double weight) {
     return Entropy::part(terms, s, weight);
@@ -28,7 +29,14 @@ struct GainRatio {
     const double gain = parts - (all > 0 ? part(terms, node, all) : 0);
     double split = terms.x(all);
     for (int j = 0; j < n; j++) split -= terms.x(total(branches + j * terms.K));
-    return gain > 1e-9 * all && split > 0 ? gain / split : -std::numeric_limits<double>::infinity();
+    return gain > kLeastGain * all && split > 0 ? gain / split
+                                                : -std::numeric_limits<double>::infinity();
+  }
+
+  // The gain is q times the split information, which is at least twice the weight of the smaller
+  // branch: an entropy is at least 2p for a fraction p <= 1/2.
+  static bool has_gain(const GridOfNode& grid, double q) {
+    return q * grid.least > kLeastGain * grid.weight + 2 * Entropy::error(grid, q);
   }
 
   static double impurity(const double* value, int n_classes, double weight) {
@@ -39,11 +47,11 @@ struct GainRatio {
     return Entropy::error(grid, q) * (3 * (1 + q) / grid.least);
   }
 
-  template <class Cut> static bool may_beat(const Cut& cut, double best) {
-    const double gain = Entropy::quality_at(cut) - cut.node_quality;
-    const double split = cut.x(cut.n) - cut.x(cut.l) - cut.x(cut.r);
-    return gain > best * split - Entropy::slack(cut) * (1 + best);
+  // Of the gain less `best` times the split information.
+  template <class D, class Cut> static D surplus(const Cut& cut, D parts, D sides, double best) {
+    return parts - sides - cut.node_quality - best * (cut.x(cut.n) - sides);
   }
+  static double slack(double error, double best) { return error * (1 + best); }
   // The bound of the gain divided by the least split information, which is at one end of the
   // interval.
   template <class Cut> static bool may_beat_inside(const Cut& cut, double best) {
@@ -53,7 +61,7 @@ struct GainRatio {
     const double first = split_at(cut.l);
     const double last = split_at(cut.l + cut.size());
     const double split = first < last ? first : last;
-    return split <= 0 || q - cut.node_quality > best * split - Entropy::slack(cut) * (1 + best);
+    return split <= 0 || q - cut.node_quality > best * split - slack(cut.rounding(), best);
   }
 };
 

@@ -81,7 +81,6 @@ template <int W> struct WeightedClasses : ClassSums<double, W> {
       return p.promising() != 0;
     }
     template <class P> void put(P& p) const {
-      if constexpr (requires { p.running; }) p.running = false;
       p.rows_l = l;
       std::copy_n(l_c, p.C, p.l_c);
     }

@@ -74,7 +74,8 @@ template <class P> struct SingleSearch : Search<P> {
                         : n - 1;
     work.cuts += end;
     if constexpr (requires { typename P::Cuts; }) {
-      if (!w.run.weighted && w.run.p.n_classes <= kListClasses &&
+      constexpr bool any_rows = requires { P::Cuts::kAnyRows; };
+      if ((any_rows || (!w.run.weighted && w.run.p.n_classes <= kListClasses)) &&
           !off(Acceleration::lanes_of_cuts)) {
         work.lane_cuts += end;
         if constexpr (requires { P::Cuts::kMost; }) return scan_sums(f, list, first, end, phase);
@@ -95,8 +96,8 @@ template <class P> struct SingleSearch : Search<P> {
       evaluate(f, key);
     }
   }
-  // Regression: finds the promising ones of up to 64 cuts at once, so that a short list has only
-  // one unpredictable branch.
+  // Finds the promising ones of up to 64 cuts at once, so that a short list has only one
+  // unpredictable branch.
   void scan_sums(int f, const u32* list, u32 first, u32 end, u64 phase) {
     typename P::Cuts cuts(p);
     for (u32 i = 0; i < end; i += P::Cuts::kMost) {

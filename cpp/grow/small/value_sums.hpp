@@ -80,7 +80,11 @@ struct SumSplit;
 struct SumCode {
   template <class P> using Search = SumSearch<P>;
   using Split = SumSplit;
-  template <class P> static constexpr bool kServes = requires { P::Cuts::kMost; };
+  template <class P>
+  static constexpr bool kServes =
+      requires(typename P::Cuts cuts, const P& p, const ValueSum* sums) {
+        cuts.next(p, sums, 1u, 0.0, 0.0);
+      };
   static constexpr bool kEntries = true;
   static constexpr bool kEachRow = false;
   static constexpr bool kSums = true;
