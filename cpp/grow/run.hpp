@@ -95,12 +95,24 @@ struct Run {
   // If the qualities of two tests of a node differ by more than this, so do the exact ones, in the
   // same direction. n rows have a weight of at least n·least.
   double margin(const double* node, double q) const {
-    const double off = p.weight_rounded ? 1 / p.least_weight : 0;
-    if (off > 0.0625) return std::numeric_limits<double>::infinity();
-    const GridOfNode grid{quality.total(node), p.least_weight, off, 0x1p-50 * (quality.K + 8),
-                          p.product_rounded};
-    return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
+    if (grid_of(node).off > kMostOff) return std::numeric_limits<double>::infinity();
+    return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid_of(node), q); });
   }
+  // Is a test of quality q sure to have the gain that the criterion needs, whatever the grid
+  // rounded?
+  bool has_gain(const double* node, double q) const {
+    if (!p.weight_rounded) return true;
+    return with_criterion(criterion(), [&]<class C>() {
+      if constexpr (C::kNeedsGain)
+        return grid_of(node).off <= kMostOff && C::has_gain(grid_of(node), q);
+      else return true;
+    });
+  }
+  GridOfNode grid_of(const double* node) const {
+    return {quality.total(node), p.least_weight, p.weight_rounded ? 1 / p.least_weight : 0,
+            0x1p-50 * (quality.K + 8), p.product_rounded};
+  }
+  static constexpr double kMostOff = 0.0625;  // a coarser grid decides nothing
   // Packs what a scan needs to know of a row: its mask (low bits), and its class or the mask of
   // class 1.
   CC_INLINE u32 describe(u32 mask, u32 cls) const {

@@ -244,8 +244,7 @@ template <class P> struct Search {
     } else if (!rivals.contested) {
       rivals.contested = !ties_on_any_grid(k, f, order, n);
     }
-    // Whether there is any gain needs exact sums.
-    rivals.contested |= w.run.p.weight_rounded && w.run.criterion().needs_gain;
+    rivals.contested |= !w.run.has_gain(node.stats, q);
     rivals.add(f);
     return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
   }

@@ -66,7 +66,9 @@ def _problem(name):
         return table, Target(score, 0), tasks, Growth("variance")
     if name.endswith("many classes"):
         return table, _classes(score, 6), tasks, Growth()
-    if name.startswith(("large entropy", "large gain_ratio")):
+    if name == "small gain_ratio weights":
+        return table, Target(_classes(score, 3).values, 3, rng.uniform(0.5, 2, n)), tasks, Growth("gain_ratio")
+    if name.endswith(("entropy", "gain_ratio")):
         return table, _classes(score, 3), tasks, Growth(name.split()[1])
     return table, _classes(score, 2), tasks, Growth()
 
@@ -103,6 +105,7 @@ GUARDS = {
         ("large entropy", "exact", 0, 13_800),
         ("large gain_ratio", "exact", 0, 6_200),
         ("large weights", "exact", 0, 13_600),
+        ("small gain_ratio weights", "exact", 0, 13_800),
     ],
     "fold_rows": [("large", "fold_rows", 45_500, 46_100), ("large regression", "fold_rows", 81_500, 82_500)],
     "overlap_bundles": [("large", "rows", 0, 109_500), ("large regression", "rows", 0, 159_000)],
@@ -121,6 +124,8 @@ GUARDS = {
         ("small", "lane_cuts", 255_000, 256_000),
         ("small many classes", "lane_cuts", 284_000, 285_500),
         ("small regression", "lane_cuts", 211_000, 212_500),
+        ("small entropy", "lane_cuts", 354_000, 355_000),
+        ("small gain_ratio weights", "lane_cuts", 1_679_000, 1_681_000),
     ],
     "row_bits": [("small", "coded_columns", 565, 575), ("nominal", "coded_columns", 3_350, 3_400)],
     "value_sums": [("small regression", "coded_columns", 1_010, 1_020)],
