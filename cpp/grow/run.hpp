@@ -8,6 +8,7 @@
 #include "base/waiting.hpp"
 #include "blocks.hpp"
 #include "grow/small/memo.hpp"
+#include "grow/exact/exact.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -36,8 +37,9 @@ inline Family family_of(const Problem& p) {
 struct Run {
   const Problem& p;
   Quality quality;
-  bool counted;   // class statistics are row counts
-  bool weighted;  // rows have grid weights or multiplicities
+  bool counted;        // class statistics are row counts
+  bool weighted;       // rows have grid weights or multiplicities
+  bool class_weights;  // all rows of a class have the same weight
   // statistics only propose tests: candidates within `margin` of the best are compared exactly
   bool on_grid;
   const Family family;
@@ -59,6 +61,7 @@ struct Run {
         quality(*problem.criterion, problem.n_classes),
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
+        class_weights(same_weights_in_classes(problem)),
         on_grid(problem.on_grid()),
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
@@ -95,11 +98,13 @@ struct Run {
   // If the qualities of two tests of a node differ by more than this, so do the exact ones, in the
   // same direction. n rows have a weight of at least n·least.
   double margin(const double* node, double q) const {
-    const double off = p.weight_rounded ? 1 / p.least_weight : 0;
-    if (off > 0.0625) return std::numeric_limits<double>::infinity();
-    const GridOfNode grid{quality.total(node), p.least_weight, off, 0x1p-50 * (quality.K + 8),
-                          p.product_rounded};
+    const GridOfNode grid = grid_of(node);
+    if (grid.off > 0.0625) return std::numeric_limits<double>::infinity();
     return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
+  }
+  GridOfNode grid_of(const double* node) const {
+    return {quality.total(node), p.least_weight, p.weight_rounded ? 1 / p.least_weight : 0,
+            0x1p-50 * (quality.K + 8), p.product_rounded};
   }
   // Packs what a scan needs to know of a row: its mask (low bits), and its class or the mask of
   // class 1.

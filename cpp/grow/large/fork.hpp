@@ -169,15 +169,8 @@ template <class Rows> struct Forking {
     std::int32_t* map = arena.take<std::int32_t>(V);
     if (best.map[k]) {
       std::copy_n(best.map[k], V, map);
-    } else if (w.run.p.n_classes || w.run.p.multiway) {
-      branches_of(w.run, table, n, static_cast<int>(V), best.key[k], arena, map);
-    } else {  // the first key + 1 categories in the order of their means
-      Category* order = arena.take<Category>(V);
-      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      const int m = sort_by_mean(w.run.p, arena, table, n, static_cast<int>(V), order, unknown,
-                                 ExactMeans<Rows>{w, bundle, rows, k, f});
-      std::fill_n(map, V, -1);
-      for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
+    } else {
+      branches_of(k, table, n, V, map);
     }
     int n_branches = 0;
     std::size_t present = 0;
@@ -208,11 +201,33 @@ template <class Rows> struct Forking {
   }
 
  private:
+  // The branches of a lane's nominal test, by category.
+  void branches_of(int k, const double* table, const i64* n, u32 V, std::int32_t* map) const {
+    const auto mark = arena.mark();
+    const int most = static_cast<int>(V);
+    NominalColumn(w.run, table, n, most, arena, NoTargets{},
+                  ExactSums<Rows>{w, bundle, rows, k, best.feature[k]})
+        .branches(best.key[k], map, most);
+    arena.release(mark);
+  }
+  // The same of its best test; null for numeric tests.
+  const std::int32_t* map_of(int k) const {
+    const int f = best.feature[k];
+    if (!w.run.p.columns[f].nominal || best.map[k]) return best.map[k];
+    const CategoryTables tables = CategoryTables::of(w, bundle, rows, f, 1u << k);
+    std::int32_t* map = arena.take<std::int32_t>(tables.V);
+    branches_of(k, tables.table[k], tables.n[k], tables.V, map);
+    return map;
+  }
   bool enough_decrease(int k) const {
     const double least = limits_of(w, bundle, k).min_decrease;
     if (!(least > 0)) return true;
-    if (w.run.on_grid)
-      return exact_decrease(w, bundle, rows, best, k) + 2.220446049250313e-16 >= least;
+    if (w.run.on_grid) {
+      const auto mark = arena.mark();
+      const double gain = exact_decrease(w, bundle, rows, best, k, map_of(k));
+      arena.release(mark);
+      return gain + 2.220446049250313e-16 >= least;
+    }
     const Node& node = *bundle.node[k];
     const Quality& quality = w.run.quality;
     const double parts = w.run.criterion().adds ? 0 : parts_of_choice(k);
@@ -236,7 +251,7 @@ template <class Rows> struct Forking {
       const u32 V = tables.V;
       const double* table = tables.table[k];
       std::int32_t* map = arena.take<std::int32_t>(V);
-      branches_of(w.run, table, tables.n[k], static_cast<int>(V), best.key[k], arena, map);
+      branches_of(k, table, tables.n[k], V, map);
       double* part = arena.take<double>(static_cast<std::size_t>(K));
       for (int b = 0, any = 1; any; b++) {
         any = 0;

@@ -209,7 +209,7 @@ template <class P> struct SingleSearch : Search<P> {
           i64* exact = empty_sums(w);
           for (u32 i = first[v], end = i + static_cast<u32>(count[v]); i < end; i++)
             add_exactly(w, bundle, 0, table.ids[list[i] & kRowMask], exact);
-          return exact_mean(w.run.p, exact);
+          return exact;
         });
     w.scratch.release(mark);
   }
@@ -217,17 +217,8 @@ template <class P> struct SingleSearch : Search<P> {
   template <class Single, class Exact>
   void evaluate_categories(int f, const double* sums, const i64* count, u32 m, Single single,
                            Exact exact) {
-    const auto worth = [&](const double* left, i64 n_left) {
-      if constexpr (requires { p.put_left(left, n_left); }) {
-        if (!best.rivals) {
-          p.put_left(left, n_left);
-          return Base::may_beat(p) != 0;
-        }
-      }
-      return true;
-    };
-    if (m > 2 || worth(sums, count[0]))
-      Base::evaluate_nominal(0, f, sums, count, m, single, exact, worth);
+    if (m > 2 || Base::worth(0, sums, count[0]))
+      Base::evaluate_nominal(0, f, sums, count, m, single, exact);
   }
 
   template <class Code> void run(const SingleNode<Code>& x) {
