@@ -9,7 +9,6 @@
 
 #include "grow/exact/exact.hpp"
 #include "grow/simd/lists.hpp"
-#include "grow/simd/sorting.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -24,44 +23,53 @@ struct Category {
   }
 };
 
-// Sorts categories that are given in the order of their codes, by radix: first by a key of `range`
-// at most that does not fall as the mean rises, then those with the same key. Key: what is sorted,
-// the key before kBits bits for the place.
-template <class Key, int kBits, class KeyOf>
-void sort_many_categories(Arena& arena, Category* order, int m, u32 range, KeyOf key_of) {
+// Sorts categories that are given in the order of their codes: first into buckets of equal width,
+// then within the buckets, which have few different means unless the means are very uneven.
+// Several categories with the same mean would have to wait for each other's places, so each of
+// kParts parts of the categories has places of its own in a bucket. kParts: 4 for fractions, of
+// which many are equal, and 1 for means of targets.
+template <u32 kParts> void sort_many_categories(Arena& arena, Category* order, int m) {
+  constexpr u32 kMostBuckets = kParts > 1 ? 512 : 4096;
   const auto mark = arena.mark();
   const auto n = static_cast<u32>(m);
-  Key *a = arena.take<Key>(n), *b = arena.take<Key>(n);
   Category* unsorted = arena.take<Category>(n);
+  u16* place = arena.take<u16>(n);
+  double low = order[0].mean, high = low;
   for (u32 j = 0; j < n; j++) {
     unsorted[j] = order[j];
-    a[j].v = decltype(Key::v){key_of(order[j].mean)} << kBits | j;
+    low = order[j].mean < low ? order[j].mean : low;
+    high = order[j].mean > high ? order[j].mean : high;
   }
-  const Key* sorted = sort_keys<kBits>(a, b, n, range);
+  u32 buckets = 256;
+  while (buckets < 4 * n && buckets < kMostBuckets) buckets *= 2;
+  const double scale = high > low ? (buckets - 1) / (high - low) : 0;
   for (u32 j = 0; j < n; j++)
-    order[j] = unsorted[sorted[j].v & ((decltype(Key::v){1} << kBits) - 1)];
-  for (u32 begin = 0, end = 1; begin < n; begin = end++) {
+    place[j] = static_cast<u16>(static_cast<u32>((unsorted[j].mean - low) * scale) * kParts);
+  u32 at[kMostBuckets * kParts + 1];
+  std::fill_n(at, buckets * kParts + 1, 0);
+  const u32 part = n / kParts;
+  const auto each = [&](auto f) {
+    for (u32 i = 0; i < part; i++)
+      for (u32 k = 0; k < kParts; k++) f(k * part + i, place[k * part + i] + k);
+    for (u32 j = kParts * part; j < n; j++) f(j, place[j] + kParts - 1);
+  };
+  each([&](u32, u32 to) { at[to + 1]++; });
+  for (u32 b = 0; b < buckets * kParts; b++) at[b + 1] += at[b];
+  each([&](u32 j, u32 to) { order[at[to]++] = unsorted[j]; });
+  for (u32 b = kParts - 1, begin = 0; b < buckets * kParts; begin = at[b], b += kParts) {
     bool in_order = true;
-    for (; end < n && sorted[end].v >> kBits == sorted[begin].v >> kBits; end++)
-      in_order &= !(order[end] < order[end - 1]);
-    if (!in_order) std::sort(order + begin, order + end);
+    for (u32 i = begin + 1; i < at[b]; i++) in_order &= !(order[i] < order[i - 1]);
+    if (!in_order) std::sort(order + begin, order + at[b]);
   }
   arena.release(mark);
 }
 
 // The same for any number of categories. Up to kMost it counts the means below each, which has no
-// unpredictable branches. Are the means `fractions` from 0 to 1? Different fractions of up to 255
-// rows then have different keys.
+// unpredictable branches.
 inline void sort_categories(Arena& arena, Category* order, int m, bool fractions) {
   constexpr int kMost = 64;
-  if (m > kMost && m <= 1 << 16 && fractions)
-    return sort_many_categories<ListKey, 16>(
-        arena, order, m, 0xffff, [](double mean) { return static_cast<u32>(mean * 0xffff); });
-  if (m > kMost)
-    return sort_many_categories<SortKey, 32>(arena, order, m, ~0u, [](double mean) {
-      const u32 bits = __builtin_bit_cast(u32, static_cast<float>(mean) + 0.0f);
-      return bits >> 31 ? ~bits : bits | 1u << 31;  // sorts like the float
-    });
+  if (m > kMost && fractions) return sort_many_categories<4>(arena, order, m);
+  if (m > kMost) return sort_many_categories<1>(arena, order, m);
   using D = Vec<double, kDoubles>;
   D means[kMost / kDoubles];
   Category unsorted[kMost];
@@ -137,6 +145,7 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
   Exact exact;
   int m = 0, *codes;  // categories that have rows
   Category* order;
+  int sorted_by = -1;  // the class whose fractions `order` is sorted by; 0 in regression
 
  public:
   NominalColumn(const Run& r, const double* sums, const i64* rows, int V, Arena& memory,
@@ -172,33 +181,26 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
   void each_test(LevelCounts& counts, const Node& node, i64 min_leaf, const double& least,
                  Offer offer) {
     if (m < 2) return;
-    // Gini: sums of squares show whether a test may beat `least`. The slack is larger than the
-    // rounding of both formulas.
-    const int K = run.K();
-    const bool squares = (run.family == Family::many_gini || run.family == Family::weighted_gini) &&
-                         !off(Acceleration::fast_comparison);
-    const double slack = 1 - 0x1p-50 * (static_cast<double>(K) + 8);
-    const double total = run.quality.total(node.stats);
-    const auto may_beat = [&](const double* sum) {
-      double left = 0, right = 0, l = 0;
-      for (int c = 0; c < K; c++) {
-        const double other = node.stats[c] - sum[c];
-        left += sum[c] * sum[c];
-        right += other * other;
-        l += sum[c];
-      }
-      const double r = total - l;
-      return left * r + right * l > l * r * (least * slack);
-    };
     const auto evaluate = [&](const double* sum, i64 rows, u64 key) {
-      if (rows < min_leaf || node.n_rows - rows < min_leaf) return;
-      if (!squares || may_beat(sum)) offer(sum, rows, key);
+      if (rows >= min_leaf && node.n_rows - rows >= min_leaf) offer(sum, rows, key);
     };
     if (all_subsets() && run.family == Family::many_gini && node.n_rows < 1 << 24 &&
         !off(Acceleration::subset_lanes))
       evaluate_lanes(counts, node, min_leaf, least, offer);
     else if (all_subsets()) evaluate_subsets(evaluate);
-    for (int o = 0; o < orders() && !all_subsets(); o++) evaluate_prefixes(o, least, evaluate);
+    for (int o = 0; o < orders() && !all_subsets(); o++)
+      evaluate_prefixes(o, node, least, evaluate);
+  }
+  // Calls f(code) for the categories in the first branch of the test with a key.
+  template <class F> void each_first(u64 key, F f) {
+    if (all_subsets()) {
+      for (int j = 0; j < m; j++)
+        if (key >> j & 1) f(codes[j]);
+      return;
+    }
+    const int o = static_cast<int>(key / static_cast<u64>(m));
+    if (o != sorted_by) sort(o);
+    for (u64 j = 0; j <= key % static_cast<u64>(m); j++) f(order[j].code);
   }
   // Writes the branch of every category for the test with a key; −1 for categories without rows.
   void branches(u64 key, std::int32_t* map, int V) {
@@ -218,6 +220,7 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
   // Sorts the categories by their fraction of class o or, in regression, by mean. Returns false
   // if that shows that no test has a quality above `least`.
   bool sort(int o, double least = kNever) {
+    sorted_by = o;
     if (!run.p.n_classes) return sort_by_mean(least);
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
@@ -266,17 +269,56 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
     sort_exactly(order, m, far, same, [&](int code) { return exact_mean(p, exact(code)); });
     return true;
   }
-  template <class Evaluate> void evaluate_prefixes(int o, double least, Evaluate evaluate) {
+  // Eight prefixes at a time. If the quality is a sum of squares over weights, A / l + B / r, the
+  // comparison of A * r + B * l with least * l * r needs no division and leaves few of them. The
+  // slack is larger than the rounding of both formulas.
+  template <class Evaluate>
+  void evaluate_prefixes(int o, const Node& node, const double& least, Evaluate evaluate) {
+    constexpr int W = 8;
+    using V = Vec<double, W>;
     const int K = run.K();
-    double* sum = arena.take<double>(static_cast<std::size_t>(K));
-    std::fill_n(sum, K, 0.0);
     if (!sort(o, least)) return;
-    i64 rows = 0;
-    for (int j = 0; j + 1 < m; j++) {
-      const double* s = of(order[j].code);
-      for (int c = 0; c < K; c++) sum[c] += s[c];
-      rows += n[order[j].code];
-      evaluate(sum, rows, static_cast<u64>(o) * static_cast<u64>(m) + static_cast<u64>(j));
+    const bool squares = run.criterion().squares && !off(Acceleration::fast_comparison);
+    const double slack = 1 - 0x1p-50 * (static_cast<double>(K) + 8), tiny = 1e-290;
+    const double total = run.quality.total(node.stats);
+    double* sum = arena.take<double>(static_cast<std::size_t>(K));
+    double* one = arena.take<double>(static_cast<std::size_t>(K));
+    V* prefix = arena.take<V>(static_cast<std::size_t>(K));
+    i64 rows[W], n_rows = 0;
+    std::fill_n(sum, K, 0.0);
+    for (int first = 0; first + 1 < m; first += W) {
+      const int size = std::min(W, m - 1 - first);
+      for (int i = 0; i < size; i++) {
+        const int code = order[first + i].code;
+        for (int c = 0; c < K; c++) set_lane<double, W>(prefix[c], i, sum[c] += of(code)[c]);
+        rows[i] = n_rows += n[code];
+      }
+      u32 some = (1u << size) - 1;
+      V gain{}, size_product{};
+      if (squares) {
+        V a{}, b{}, l{};
+        const int n_squares = run.p.n_classes ? K : 1;
+        for (int c = 0; c < n_squares; c++) {
+          const V right = node.stats[c] - prefix[c];
+          a += prefix[c] * prefix[c];
+          b += right * right;
+          l += prefix[c];
+        }
+        if (!run.p.n_classes) l = prefix[1];
+        const V r = total - l;
+        gain = a * r + b * l;
+        size_product = l * r;
+      }
+      const auto promising = [&] {
+        return squares ? greater<double, W>(gain, size_product * (least * slack - tiny)) : ~0u;
+      };
+      while (some &= promising()) {
+        const int i = __builtin_ctz(some);
+        some &= some - 1;
+        for (int c = 0; c < K; c++) one[c] = lane<double, W>(prefix[c], i);
+        evaluate(one, rows[i],
+                 static_cast<u64>(o) * static_cast<u64>(m) + static_cast<u64>(first + i));
+      }
     }
   }
   // All subsets that contain the first category, except the set of all. The sums of a subset are

@@ -182,6 +182,11 @@ template <class P> struct Search {
   double* stats;
   LevelCounts& work;
   MissingRows missing_rows;
+  struct {
+    u64* bits = nullptr;  // [kRowWords], of the rows of a local table
+    int feature = -1;     // whose test this is
+    u64 key = 0;
+  } first_rows;  // the rows in the first branch of the best test, if it is nominal
   const void* bundle_rows = nullptr;
   bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g,
                      u64 other) = nullptr;
@@ -225,6 +230,13 @@ template <class P> struct Search {
   // Proposes a cut with the statistics `stats`, which are on the grid. The same split of the rows
   // is a tie on any grid.
   bool propose(int k, int f, u64 order, i64 n) {
+    return propose(k, f, order, n, [&] {
+      return !w.run.p.columns[best.feature[k]].nominal &&
+             same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order);
+    });
+  }
+  // same_rows(): does the test split the rows as the best test does?
+  template <class Same> bool propose(int k, int f, u64 order, i64 n, Same same_rows) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
     const double q = w.run.quality.binary(stats, node.stats);
@@ -242,7 +254,7 @@ template <class P> struct Search {
       rivals.add(f);
       return best.take(k, q, f, order, n, stats);
     } else if (!rivals.contested) {
-      rivals.contested = !ties_on_any_grid(k, f, order, n);
+      rivals.contested = !ties_on_any_grid(k, f, order, n, same_rows);
     }
     rivals.contested |= unsure;
     rivals.add(f);
@@ -273,16 +285,13 @@ template <class P> struct Search {
   // Does a test split lane k's rows as the best test does, or have branches with the same rows of
   // each class and weight? Two rows can be split in one way only. Cuts of one column with the same
   // number of rows on the left are the same.
-  bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
+  template <class Same>
+  bool ties_on_any_grid(int k, int f, u64 order, i64 n, Same same_rows) const {
     if (bundle.node[k]->n_rows == 2 && w.run.criterion().mirrors) return true;
-    const bool nominal = w.run.p.columns[f].nominal;
-    if (!nominal && f == best.feature[k] && n == best.n_left[k] &&
+    if (!w.run.p.columns[f].nominal && f == best.feature[k] && n == best.n_left[k] &&
         phase_of(order) == phase_of(best.key[k]))
       return true;
-    if (!alike(k, n)) return false;
-    if (!w.run.rounded() || w.run.class_weights) return true;
-    return !nominal && !w.run.p.columns[best.feature[k]].nominal &&
-           same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order);
+    return alike(k, n) && (!w.run.rounded() || w.run.class_weights || same_rows());
   }
   // Are the statistics those of the best test, or mirrored if the criterion does not distinguish
   // that?
@@ -318,17 +327,52 @@ template <class P> struct Search {
     if (w.run.p.multiway) {
       offer_multiway(k, f, column.multiway(node, bundle.min_leaf[k]));
     } else {
-      column.each_test(
-          work, node, bundle.min_leaf[k], best.lowest[k],
-          [&](const double* sum, i64 rows, u64 key) {
-            if (!worth(k, sum, rows)) return;
-            work.exact++;
-            std::copy_n(sum, w.run.K(), stats);
-            if (best.rivals ? propose(k, f, key, rows) : best.offer_left(k, f, key, rows, stats))
-              lower(k);
-          });
+      column.each_test(work, node, bundle.min_leaf[k], best.lowest[k],
+                       [&](const double* sum, i64 rows, u64 key) {
+                         if (!worth(k, sum, rows)) return;
+                         work.exact++;
+                         std::copy_n(sum, w.run.K(), stats);
+                         const auto same_rows = [&] {
+                           return has_best_rows(column, exact, k, key, rows);
+                         };
+                         if (best.rivals ? propose(k, f, key, rows, same_rows)
+                                         : best.offer_left(k, f, key, rows, stats))
+                           lower(k);
+                       });
+      if (best.feature[k] == f) keep_best_rows(column, exact, f, best.key[k]);
     }
     w.scratch.release(mark);
+  }
+  // Keeps the rows in the first branch of the best test, which is one of column f.
+  template <class Column, class Exact>
+  void keep_best_rows(Column& column, const Exact& exact, int f, u64 key) {
+    if constexpr (requires { exact.each_row(0, [](u32) {}); }) {
+      if (!first_rows.bits) return;
+      first_rows.feature = f;
+      first_rows.key = key;
+      std::fill_n(first_rows.bits, kRowWords, u64{0});
+      column.each_first(key, [&](int code) {
+        exact.each_row(code, [&](u32 row) { first_rows.bits[row / 64] |= u64{1} << row % 64; });
+      });
+    }
+  }
+  // Are the n rows in the first branch of the test with a key those of a branch of the best test?
+  template <class Column, class Exact>
+  bool has_best_rows(Column& column, const Exact& exact, int k, u64 key, i64 n) const {
+    bool same = false, mirrored = false;
+    if constexpr (requires { exact.each_row(0, [](u32) {}); }) {
+      if (!first_rows.bits || first_rows.feature != best.feature[k] ||
+          first_rows.key != best.key[k])
+        return false;
+      same = n == best.n_left[k];
+      mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
+      column.each_first(key, [&](int code) {
+        exact.each_row(code, [&](u32 row) {
+          (first_rows.bits[row / 64] >> row % 64 & 1 ? mirrored : same) = false;
+        });
+      });
+    }
+    return same || mirrored;
   }
   void offer_multiway(int k, int f, double q) {
     if (best.rivals && !rival(k, f, q)) return;

@@ -170,6 +170,18 @@ def test_nominal_tests_on_a_grid(seed, n_classes, of, criterion, limits):
     assert_same(grow(*problem, local_rows=int(rng.choice([1, 4096]))).trees, reference.grow(*problem).trees, seed)
 
 
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds)
+def test_columns_that_split_the_rows_alike(seed):
+    """Many categories of one row: the tests of all columns are the same, but for ties within them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 100))
+    columns = {f"x{f}": rng.integers(0, rng.choice([n, 10 * n, 100 * n]), n).astype(str) for f in range(3)}
+    target = Target(rng.normal(size=n).round(int(rng.choice([1, 2, 17]))), 0)
+    problem = (Table.from_data(pl.DataFrame(columns)), target, Tasks.from_cv(2, n_rows=n), Growth("variance"))
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
+
+
 @settings(max_examples=300, deadline=None)
 @given(seed=seeds, n_classes=st.sampled_from([0, 2, 3]), min_leaf=st.sampled_from([1, 1, 2]))
 def test_three_or_four_rows(seed, n_classes, min_leaf):
