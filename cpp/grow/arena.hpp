@@ -37,9 +37,11 @@ class Arena {
   Arena() = default;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  ~Arena() {
+  ~Arena() { clear(); }
+  void clear() {
     release({});
-    free_chunks(chunk_);
+    for (const Chunk* c = chunk_; c; c = c->next) return_pages(c->data, c->size);
+    free_chunks(std::exchange(chunk_, nullptr));
   }
   Mark mark() const { return {chunk_, used_}; }
   void release(Mark m) {

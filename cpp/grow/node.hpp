@@ -40,9 +40,14 @@ struct Node {
 };
 static_assert(sizeof(Node) == 48);
 
-// Writes the trees of all tasks in preorder, one after the other. Compiled once. With the number of
-// different nodes, trees with the same `children` share them; this changes the nodes.
+// Writes the trees of all tasks in preorder, one after the other, from the last to the first. After
+// each it calls packed(argument, task); then the memory of its nodes is not needed any more.
+// Compiled once.
 struct PackedTrees;
-void pack_trees(const Problem&, Node* const* roots, std::size_t n_shared, PackedTrees&);
+void pack_trees(const Problem&, Node* const* roots, PackedTrees&, void (*packed)(void*, int task),
+                void* argument);
+// The same for trees of which those with the same `children` share them, given the number of
+// different nodes. This changes the nodes.
+void pack_shared_trees(const Problem&, Node* const* roots, std::size_t n_nodes, PackedTrees&);
 
 }  // namespace crosscut

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 #include "base/waiting.hpp"
@@ -16,6 +17,8 @@ namespace crosscut::CROSSCUT_LEVEL {
 // threads share the rows of a bundle in parts of at least kSharedRows rows, at most kMostParts
 constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;
 constexpr int kListClasses = 16;  // the most classes that a list entry can name
+// from this many rows on, the memory of the nodes is freed tree by tree when they are packed
+constexpr std::size_t kOwnNodes = 1 << 14;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 // The running statistics of a run (criteria/running_statistics.hpp).
@@ -48,6 +51,8 @@ struct Run {
   bool few_valued;            // most columns are numeric with few values
   bool own_grids;             // local tables put the targets on grids of their own
   bool by_value;              // no column has intervals of several values
+  // the nodes that local tables make have memory of their own for each task
+  bool own_nodes;
   bool all_bits;  // no local table needs lists: all columns have few values (row_bits.hpp)
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
@@ -66,6 +71,7 @@ struct Run {
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
         shares_across_blocks(problem.n_tasks > kBlockTasks && !problem.copies),
+        own_nodes(problem.n_rows >= kOwnNodes && !shares_across_blocks),
         blocks(problem.n_rows * static_cast<std::size_t>(problem.n_features)) {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
     int few = 0;
@@ -120,6 +126,8 @@ struct Worker {
   int block = 0;
   bool caller = false;  // the main thread, which may poll Python
   Arena scratch, nodes;
+  std::unique_ptr<Arena[]> task_nodes;  // [task] if Run::own_nodes
+  Arena* current_nodes = &nodes;
   std::size_t n_nodes = 0;  // made so far
   Memo memo;
   LevelCounts levels[kLevels] = {};
@@ -129,7 +137,18 @@ struct Worker {
   Worker** team = nullptr;         // their workers
   int me = 0;                      // this worker's number in the team
 
-  explicit Worker(Run& r) : run(r) {}
+  explicit Worker(Run& r)
+      : run(r),
+        task_nodes(r.own_nodes ? new Arena[static_cast<std::size_t>(r.p.n_tasks)] : nullptr) {}
+
+  // Calls f() while new nodes get the memory of a task. Nodes made this way are shared only with
+  // later tasks, so the memory of the last task can be freed first.
+  template <class F> void with_nodes_of(std::size_t task, F f) {
+    Arena* const before = current_nodes;
+    if (task_nodes) current_nodes = &task_nodes[task];
+    f();
+    current_nodes = before;
+  }
 
   // Shares n parts of work with idle threads. body(worker, parts) takes parts until none is left.
   template <class Body> void share(int n, const Body& body) {
@@ -203,14 +222,14 @@ struct Worker {
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
   template <class T> T* keep(std::size_t n) {  // memory of nodes and their arrays
-    return nodes.take<T, 16>(n);
+    return current_nodes->take<T, 16>(n);
   }
   // Prepares pure_stats(): statistics of n <= kPureRows rows of one class, as a window into a line
   // of zeros around one n.
   void prepare_pure() {
     const auto K = static_cast<std::size_t>(run.K());
     if (pure) return;
-    pure = keep<double>(2 * K * kPureRows);
+    pure = nodes.take<double, 16>(2 * K * kPureRows);
     std::fill_n(pure, 2 * K * kPureRows, 0.0);
     for (std::size_t n = 0; n < kPureRows; n++) pure[2 * K * n + K] = static_cast<double>(n + 1);
   }

@@ -182,6 +182,20 @@ def test_columns_that_split_the_rows_alike(seed):
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
+def test_trees_are_packed_from_the_last_to_the_first():
+    """From 16,384 rows on, each task's nodes have their own memory; later tasks share subtrees with it."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    columns = {"number": rng.normal(size=n), "nominal": rng.integers(0, 3_000, n).astype(str)}
+    target = Target(columns["number"] + rng.normal(size=n), 0)
+    table, tasks = Table.from_data(pl.DataFrame(columns)), Tasks.from_cv(12, n_rows=n)
+    forest = grow(table, target, tasks, Growth("variance"))
+    assert forest.work["known_nodes"].sum() > 0
+    for i in (0, 1, 11, 12):
+        alone = grow(table, target, tasks.take([i]), Growth("variance")).trees[0]
+        assert forest.trees[i].difference(alone) is None, i
+
+
 @settings(max_examples=300, deadline=None)
 @given(seed=seeds, n_classes=st.sampled_from([0, 2, 3]), min_leaf=st.sampled_from([1, 1, 2]))
 def test_three_or_four_rows(seed, n_classes, min_leaf):

@@ -33,7 +33,7 @@ inline void share_pure(Worker& w, Node* child) {
       std::copy_n(s + K, K, child[0].stats);
       child[1].stats = child[0].stats;
     }
-    w.nodes.give_back<double, 16>(static_cast<std::size_t>(K));
+    w.current_nodes->give_back<double, 16>(static_cast<std::size_t>(K));
     child[b].stats = w.pure_stats(c, static_cast<int>(child[b].n_rows));
   }
 }
