@@ -5,10 +5,12 @@
 namespace crosscut {
 
 // The branches of the categories that occur at a node with a nominal test, by rank of the table. A
-// missing value has the rank after the last category.
+// missing value has the rank after the last category. In a multiway test every entry is a branch of
+// its own.
 struct CategoryBranches {
   struct Entry {
-    std::int32_t category, branch;
+    std::uint32_t category : 31;
+    std::uint32_t second : 1;  // not multiway: is it in the second branch?
   };
   std::size_t n;
 

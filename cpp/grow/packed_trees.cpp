@@ -74,6 +74,8 @@ class Packer {
   void put(int t, Node& root) {
     size = static_cast<std::size_t>(out.node_start[static_cast<std::size_t>(t)]);
     branches = static_cast<std::size_t>(out.branch_start[static_cast<std::size_t>(t)]);
+    if (Q)
+      sums.resize(static_cast<std::size_t>(out.node_start[static_cast<std::size_t>(t) + 1]) - size);
     add(root, static_cast<std::size_t>(t));
   }
 
@@ -85,7 +87,8 @@ class Packer {
     std::size_t children = n_children;
     const auto start = [&](std::size_t at) {
       out.first_child[at + n_trees] = static_cast<std::int64_t>(children);
-      out.first_branch[at + n_trees] = static_cast<std::int64_t>(branches - first_branch);
+      if (branches > first_branch)
+        out.first_branch[at + n_trees] = static_cast<std::int64_t>(branches - first_branch);
     };
     const auto place = [&](std::size_t child) {
       out.children[first_child + child] = static_cast<std::int32_t>(size - first);
@@ -152,13 +155,13 @@ class Packer {
   void make_room(std::size_t nodes) {
     for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(nodes);
     for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(nodes);
-    for (auto* array : {&out.first_child, &out.first_branch})
-      array->resize(nodes + static_cast<std::size_t>(p.n_tasks));
+    out.first_child.resize(nodes + static_cast<std::size_t>(p.n_tasks));
+    out.first_branch.resize(nodes + static_cast<std::size_t>(p.n_tasks));
     out.low.resize(nodes);
     out.high.resize(nodes);
     out.n_rows.resize(nodes);
     out.value.resize(nodes * width);
-    if (Q) sums.resize(nodes);
+    if (Q && share) sums.resize(nodes);
     if (share) out.size.resize(nodes);
     if (share) shared_sums.resize(nodes * Q);
   }
@@ -192,9 +195,9 @@ class Packer {
     if (column.nominal) {
       if (share) out.branches.resize(2 * (branches + x.branches->n));
       std::int32_t* to = out.branches.data() + 2 * branches;
-      for (const auto& [category, branch] : *x.branches) {
-        *to++ = category;
-        *to++ = branch;
+      for (std::int32_t j = 0; const CategoryBranches::Entry& e : *x.branches) {
+        *to++ = static_cast<std::int32_t>(e.category);
+        *to++ = p.multiway ? j++ : e.second;
       }
       branches += x.branches->n;
       write_sides(at, {kNone, kNone}, kNone);

@@ -121,12 +121,17 @@ struct Run {
 
 constexpr int kManyClasses = 64, kPureRows = 8;
 
+// Many of them exist, so huge pages would leave much of their memory unused.
+struct NodeArena : Arena {
+  NodeArena() : Arena(false) {}
+};
+
 struct Worker {
   Run& run;
   int block = 0;
   bool caller = false;  // the main thread, which may poll Python
   Arena scratch, nodes;
-  std::unique_ptr<Arena[]> task_nodes;  // [task] if Run::own_nodes
+  std::unique_ptr<NodeArena[]> task_nodes;  // [task] if Run::own_nodes
   Arena* current_nodes = &nodes;
   std::size_t n_nodes = 0;  // made so far
   Memo memo;
@@ -139,7 +144,7 @@ struct Worker {
 
   explicit Worker(Run& r)
       : run(r),
-        task_nodes(r.own_nodes ? new Arena[static_cast<std::size_t>(r.p.n_tasks)] : nullptr) {}
+        task_nodes(r.own_nodes ? new NodeArena[static_cast<std::size_t>(r.p.n_tasks)] : nullptr) {}
 
   // Calls f() while new nodes get the memory of a task. Nodes made this way are shared only with
   // later tasks, so the memory of the last task can be freed first.

@@ -167,7 +167,8 @@ def test_nominal_tests_on_a_grid(seed, n_classes, of, criterion, limits):
         Tasks.from_cv(3, n_rows=n, limits=limits),
         growth,
     )
-    assert_same(grow(*problem, local_rows=int(rng.choice([1, 4096]))).trees, reference.grow(*problem).trees, seed)
+    forest = grow(*problem, local_rows=int(rng.choice([1, 4096])))
+    assert_same(forest.trees, reference.grow(*problem).trees, seed)
 
 
 @settings(max_examples=25, deadline=None)

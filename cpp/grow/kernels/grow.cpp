@@ -115,14 +115,19 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
     const bool groups = !problem.copies && grow_groups(run, team, workers, n_threads, table, roots);
     if (!groups) grow_blocks(run, team, workers, n_threads, table, roots);
     std::size_t n_nodes = 0;
-    for (int i = 0; i < n_threads; i++) {
-      n_nodes += workers[i]->n_nodes;
-      workers[i]->scratch.clear();
+    for (int i = 0; i < n_threads; i++) n_nodes += workers[i]->n_nodes;
+    if (run.own_nodes) {
+      for (int i = 0; i < n_threads; i++) {
+        workers[i]->scratch.give_up();
+        workers[i]->memo = {};
+      }
+      arena.give_up();
+      run.blocks.clear();
+      return_free_pages();
     }
-    arena.clear();
     const auto free_nodes = [](void* of_threads, int task) {
       const auto& [first, n] = *static_cast<Threads*>(of_threads);
-      for (int i = 0; i < n && first[i]->task_nodes; i++) first[i]->task_nodes[task].clear();
+      for (int i = 0; i < n && first[i]->task_nodes; i++) first[i]->task_nodes[task].give_up();
     };
     Threads threads{workers, n_threads};
     if (groups) pack_shared_trees(problem, roots, n_nodes, trees);

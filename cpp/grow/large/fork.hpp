@@ -85,7 +85,8 @@ inline CategoryBranches::Entry* start_nominal(Worker& w, Node& node, int f, int 
 inline int branch_of_missing(const Worker& w, const Node& node) {
   const CategoryBranches::Entry& last = node.branches->end()[-1];
   const u32 missing = w.run.p.columns[node.feature].n_values;
-  return static_cast<u32>(last.category) == missing ? last.branch : -1;
+  if (last.category != missing) return -1;
+  return w.run.p.multiway ? node.n_children - 1 : last.second;
 }
 
 template <class Rows> struct Forking {
@@ -183,7 +184,7 @@ template <class Rows> struct Forking {
     for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
     for (u32 v = 0; v < V; v++)
       if (map[v] >= 0) {
-        *entry++ = {static_cast<std::int32_t>(rows.value_rank(f, v)), map[v]};
+        *entry++ = {rows.value_rank(f, v), !w.run.p.multiway && map[v] > 0};
         child[map[v]].n_rows += n[v];
         for (int c = 0; c < K; c++) child[map[v]].stats[c] += table[static_cast<int>(v) * K + c];
       }
