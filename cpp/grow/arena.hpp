@@ -24,6 +24,7 @@ class Arena {
   };
   Chunk* chunk_ = nullptr;
   std::size_t used_ = 0;
+  const bool huge_pages_;
 
   static void free_chunks(Chunk* first) {
     while (first) ::operator delete(std::exchange(first, first->next), kAlignment);
@@ -34,12 +35,19 @@ class Arena {
     Chunk* chunk = nullptr;
     std::size_t used = 0;
   };
-  Arena() = default;
+  explicit Arena(bool huge_pages = true) : huge_pages_(huge_pages) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  ~Arena() {
+  ~Arena() { clear(); }
+  void clear() {
     release({});
-    free_chunks(chunk_);
+    free_chunks(std::exchange(chunk_, nullptr));
+  }
+  // The same, and the system gets the memory at once.
+  void give_up() {
+    release({});
+    for (const Chunk* c = chunk_; c; c = c->next) return_pages(c->data, c->size);
+    clear();
   }
   Mark mark() const { return {chunk_, used_}; }
   void release(Mark m) {
@@ -75,7 +83,7 @@ class Arena {
         raw = allocate();
       }
       if (!raw) throw std::bad_alloc();
-      invite_huge_pages(raw, size);
+      if (huge_pages_) invite_huge_pages(raw, size);
       Chunk* c = static_cast<Chunk*>(raw);
       c->previous = chunk_;
       c->next = nullptr;

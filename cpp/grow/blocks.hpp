@@ -54,7 +54,8 @@ class Blocks {
   explicit Blocks(std::size_t most_free) : most_free_(most_free) {}
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
-  ~Blocks() {
+  ~Blocks() { clear(); }
+  void clear() {
     while (n_free_) free(remove(0));
   }
   // Uninitialised memory, aligned to 128 bytes.

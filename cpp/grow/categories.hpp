@@ -58,15 +58,15 @@ struct CategoryTables {
   }
 };
 
-// Regression: exact means of lane k's rows per category, summed on the first call.
-template <class Rows> struct ExactMeans {
+// Exact sums of lane k's rows per category, added up on the first call.
+template <class Rows> struct ExactSums {
   Worker& w;
   const Bundle& bundle;
   const Rows& rows;
   int k, f;
   i64* sums = nullptr;
 
-  double operator()(int v) {
+  const i64* operator()(int v) {
     const int T = w.run.p.n_sums();
     if (!sums) {
       sums = empty_sums(w, static_cast<int>(rows.n_ranks(f)));
@@ -74,7 +74,7 @@ template <class Rows> struct ExactMeans {
         if (rows.mask(i) >> k & 1)
           add_exactly(w, bundle, k, rows.row(i), sums + static_cast<int>(rows.rank(f, i)) * T);
     }
-    return exact_mean(w.run.p, sums + v * T);
+    return sums + v * T;
   }
 };
 

@@ -5,10 +5,12 @@
 namespace crosscut {
 
 // The branches of the categories that occur at a node with a nominal test, by rank of the table. A
-// missing value has the rank after the last category.
+// missing value has the rank after the last category. In a multiway test every entry is a branch of
+// its own.
 struct CategoryBranches {
   struct Entry {
-    std::int32_t category, branch;
+    std::uint32_t category : 31;
+    std::uint32_t second : 1;  // not multiway: is it in the second branch?
   };
   std::size_t n;
 
@@ -40,9 +42,14 @@ struct Node {
 };
 static_assert(sizeof(Node) == 48);
 
-// Writes the trees of all tasks in preorder, one after the other. Compiled once. With the number of
-// different nodes, trees with the same `children` share them; this changes the nodes.
+// Writes the trees of all tasks in preorder, one after the other, from the last to the first. After
+// each it calls packed(argument, task); then the memory of its nodes is not needed any more.
+// Compiled once.
 struct PackedTrees;
-void pack_trees(const Problem&, Node* const* roots, std::size_t n_shared, PackedTrees&);
+void pack_trees(const Problem&, Node* const* roots, PackedTrees&, void (*packed)(void*, int task),
+                void* argument);
+// The same for trees of which those with the same `children` share them, given the number of
+// different nodes. This changes the nodes.
+void pack_shared_trees(const Problem&, Node* const* roots, std::size_t n_nodes, PackedTrees&);
 
 }  // namespace crosscut

@@ -9,7 +9,6 @@
 
 #include "grow/exact/exact.hpp"
 #include "grow/simd/lists.hpp"
-#include "grow/simd/sorting.hpp"
 #include "run.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -24,44 +23,53 @@ struct Category {
   }
 };
 
-// Sorts categories that are given in the order of their codes, by radix: first by a key of `range`
-// at most that does not fall as the mean rises, then those with the same key. Key: what is sorted,
-// the key before kBits bits for the place.
-template <class Key, int kBits, class KeyOf>
-void sort_many_categories(Arena& arena, Category* order, int m, u32 range, KeyOf key_of) {
+// Sorts categories that are given in the order of their codes: first into buckets of equal width,
+// then within the buckets, which have few different means unless the means are very uneven.
+// Several categories with the same mean would have to wait for each other's places, so each of
+// kParts parts of the categories has places of its own in a bucket. kParts: 4 for fractions, of
+// which many are equal, and 1 for means of targets.
+template <u32 kParts> void sort_many_categories(Arena& arena, Category* order, int m) {
+  constexpr u32 kMostBuckets = kParts > 1 ? 512 : 4096;
   const auto mark = arena.mark();
   const auto n = static_cast<u32>(m);
-  Key *a = arena.take<Key>(n), *b = arena.take<Key>(n);
   Category* unsorted = arena.take<Category>(n);
+  u16* place = arena.take<u16>(n);
+  double low = order[0].mean, high = low;
   for (u32 j = 0; j < n; j++) {
     unsorted[j] = order[j];
-    a[j].v = decltype(Key::v){key_of(order[j].mean)} << kBits | j;
+    low = order[j].mean < low ? order[j].mean : low;
+    high = order[j].mean > high ? order[j].mean : high;
   }
-  const Key* sorted = sort_keys<kBits>(a, b, n, range);
+  u32 buckets = 256;
+  while (buckets < 4 * n && buckets < kMostBuckets) buckets *= 2;
+  const double scale = high > low ? (buckets - 1) / (high - low) : 0;
   for (u32 j = 0; j < n; j++)
-    order[j] = unsorted[sorted[j].v & ((decltype(Key::v){1} << kBits) - 1)];
-  for (u32 begin = 0, end = 1; begin < n; begin = end++) {
+    place[j] = static_cast<u16>(static_cast<u32>((unsorted[j].mean - low) * scale) * kParts);
+  u32 at[kMostBuckets * kParts + 1];
+  std::fill_n(at, buckets * kParts + 1, 0);
+  const u32 part = n / kParts;
+  const auto each = [&](auto f) {
+    for (u32 i = 0; i < part; i++)
+      for (u32 k = 0; k < kParts; k++) f(k * part + i, place[k * part + i] + k);
+    for (u32 j = kParts * part; j < n; j++) f(j, place[j] + kParts - 1);
+  };
+  each([&](u32, u32 to) { at[to + 1]++; });
+  for (u32 b = 0; b < buckets * kParts; b++) at[b + 1] += at[b];
+  each([&](u32 j, u32 to) { order[at[to]++] = unsorted[j]; });
+  for (u32 b = kParts - 1, begin = 0; b < buckets * kParts; begin = at[b], b += kParts) {
     bool in_order = true;
-    for (; end < n && sorted[end].v >> kBits == sorted[begin].v >> kBits; end++)
-      in_order &= !(order[end] < order[end - 1]);
-    if (!in_order) std::sort(order + begin, order + end);
+    for (u32 i = begin + 1; i < at[b]; i++) in_order &= !(order[i] < order[i - 1]);
+    if (!in_order) std::sort(order + begin, order + at[b]);
   }
   arena.release(mark);
 }
 
 // The same for any number of categories. Up to kMost it counts the means below each, which has no
-// unpredictable branches. Are the means `fractions` from 0 to 1? Different fractions of up to 255
-// rows then have different keys.
+// unpredictable branches.
 inline void sort_categories(Arena& arena, Category* order, int m, bool fractions) {
   constexpr int kMost = 64;
-  if (m > kMost && m <= 1 << 16 && fractions)
-    return sort_many_categories<ListKey, 16>(
-        arena, order, m, 0xffff, [](double mean) { return static_cast<u32>(mean * 0xffff); });
-  if (m > kMost)
-    return sort_many_categories<SortKey, 32>(arena, order, m, ~0u, [](double mean) {
-      const u32 bits = __builtin_bit_cast(u32, static_cast<float>(mean) + 0.0f);
-      return bits >> 31 ? ~bits : bits | 1u << 31;  // sorts like the float
-    });
+  if (m > kMost && fractions) return sort_many_categories<4>(arena, order, m);
+  if (m > kMost) return sort_many_categories<1>(arena, order, m);
   using D = Vec<double, kDoubles>;
   D means[kMost / kDoubles];
   Category unsorted[kMost];
@@ -103,32 +111,11 @@ void sort_exactly(Category* order, int m, double far, Same same, Exact exact) {
   }
 }
 
-// Regression with rows that count once: sorts the categories that have rows by their exact means,
-// rounded once. Returns how many there are, or 0 if even one branch per category has no quality
-// above `least`. table: [V][2] statistics; n: [V] rows. single(code): the target of a category with
-// one row, NaN if unknown. exact(code): the exact mean, called only if the grid leaves the order
-// open.
-template <class Single, class Exact>
-int sort_by_mean(const Problem& p, Arena& arena, const double* table, const i64* n, int V,
-                 Category* order, Single single, Exact exact, double least = kNever) {
-  int m = 0;
-  double most = 0, quality = 0;
-  for (int v = 0; v < V; v++) {
-    if (!n[v]) continue;
-    const double mean = table[2 * v] / table[2 * v + 1];
-    most = std::max(most, mean < 0 ? -mean : mean);
-    quality += mean * table[2 * v];
-    order[m++] = {mean, v};
-  }
-  if (!(quality > least)) return 0;
-  sort_categories(arena, order, m, false);
-  const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
-  const auto same = [&](int a, int b) {
-    return n[a] == 1 && n[b] == 1 ? single(a) == single(b)
-                                  : !p.product_rounded && same_mean(table + 2 * a, table + 2 * b);
-  };
-  sort_exactly(order, m, far, same, exact);
-  return m;
+// Fractions of classes that differ by more than this on the grid are in the same order by exact
+// sums. A weight on the grid is off by at most 1 / p.least_weight.
+inline double far_fractions(const Problem& p) {
+  const double off = p.weight_rounded ? 1 / p.least_weight : 0;
+  return off > 0.0625 ? 1 : 3 * off + 0x1p-50;
 }
 
 struct NominalChoice {
@@ -136,25 +123,39 @@ struct NominalChoice {
   u64 key = 0;
 };
 
-struct Always {
-  bool operator()(const double*, i64) const { return true; }
+// The exact sums of the rows of a category, which are needed only if statistics are on a grid.
+struct NoExactSums {
+  const i64* operator()(int) const { return nullptr; }
+};
+// The target of a category with one row; NaN if it is not known.
+struct NoTargets {
+  double operator()(int) const { return std::numeric_limits<double>::quiet_NaN(); }
 };
 
 // One task's nominal column: table, [V][K], the statistics and n, [V], the rows of its categories.
-class NominalColumn {
+// The candidates and their order are those of exact sums, also if statistics are on a grid: where
+// the grid leaves the order of two categories open, exact(code), the exact sums of a category,
+// decide. single(code): the target of a category with one row.
+template <class Single = NoTargets, class Exact = NoExactSums> class NominalColumn {
   const Run& run;
   const double* table;
   const i64* n;
   Arena& arena;
+  Single single;
+  Exact exact;
   int m = 0, *codes;  // categories that have rows
   Category* order;
+  int sorted_by = -1;  // the class whose fractions `order` is sorted by; 0 in regression
 
  public:
-  NominalColumn(const Run& r, const double* sums, const i64* rows, int V, Arena& memory)
+  NominalColumn(const Run& r, const double* sums, const i64* rows, int V, Arena& memory,
+                Single target = {}, Exact exact_sums = {})
       : run(r),
         table(sums),
         n(rows),
         arena(memory),
+        single(target),
+        exact(exact_sums),
         codes(memory.take<int>(static_cast<std::size_t>(V))) {
     for (int v = 0; v < V; v++) {
       codes[m] = v;
@@ -163,51 +164,43 @@ class NominalColumn {
     order = memory.take<Category>(static_cast<std::size_t>(m));
   }
 
-  // The best test. worth(statistics, rows) of the first branch may reject a subset before the
-  // formula is evaluated. A test with a quality below `least` may be missed.
-  template <class Worth>
-  NominalChoice best(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
-                     Worth worth) {
-    NominalChoice best_choice;
-    if (m < 2) return best_choice;
+  // Quality of the test with a branch for each category; kNever if it is not admissible.
+  double multiway(const Node& node, i64 min_leaf) {
+    if (m < 2) return kNever;
     const auto K = static_cast<std::size_t>(run.K());
-    if (run.p.multiway) {
-      double* parts = arena.take<double>(static_cast<std::size_t>(m) * K);
-      bool enough = true;
-      for (int j = 0; j < m; j++) {
-        enough &= n[codes[j]] >= min_leaf;
-        std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
-      }
-      if (enough) best_choice.q = run.quality.several(parts, m, node.stats);
-      return best_choice;
+    double* parts = arena.take<double>(static_cast<std::size_t>(m) * K);
+    for (int j = 0; j < m; j++) {
+      if (n[codes[j]] < min_leaf) return kNever;
+      std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
     }
-    // Gini by counts: sums of squares show whether a test may beat `least` or the best so far. The
-    // slack is larger than the rounding of both formulas.
-    const bool squares = run.family == Family::many_gini && !off(Acceleration::fast_comparison);
-    const double slack = 1 - 0x1p-50 * (static_cast<double>(K) + 8);
-    const auto may_beat = [&](const double* sum, i64 rows) {
-      double left = 0, right = 0;
-      for (std::size_t c = 0; c < K; c++) {
-        const double other = node.stats[c] - sum[c];
-        left += sum[c] * sum[c];
-        right += other * other;
-      }
-      const auto l = static_cast<double>(rows), r = static_cast<double>(node.n_rows - rows);
-      return left * r + right * l > l * r * (std::max(least, best_choice.q) * slack);
-    };
+    return run.quality.several(parts, m, node.stats);
+  }
+  // Calls offer(statistics, rows, key) for the first branch of each admissible test, in the order
+  // of the keys. Tests with a quality below `least`, which offer() may raise, can be left out.
+  template <class Offer>
+  void each_test(LevelCounts& counts, const Node& node, i64 min_leaf, const double& least,
+                 Offer offer) {
+    if (m < 2) return;
     const auto evaluate = [&](const double* sum, i64 rows, u64 key) {
-      if (rows < min_leaf || node.n_rows - rows < min_leaf || !worth(sum, rows)) return;
-      if (squares && !may_beat(sum, rows)) return;
-      counts.exact++;
-      if (const double q = run.quality.binary(sum, node.stats); q > best_choice.q)
-        best_choice = {q, key};
+      if (rows >= min_leaf && node.n_rows - rows >= min_leaf) offer(sum, rows, key);
     };
     if (all_subsets() && run.family == Family::many_gini && node.n_rows < 1 << 24 &&
         !off(Acceleration::subset_lanes))
-      evaluate_lanes(counts, node, min_leaf, least, best_choice);
+      evaluate_lanes(counts, node, min_leaf, least, offer);
     else if (all_subsets()) evaluate_subsets(evaluate);
-    for (int o = 0; o < orders() && !all_subsets(); o++) evaluate_prefixes(o, evaluate);
-    return best_choice;
+    for (int o = 0; o < orders() && !all_subsets(); o++)
+      evaluate_prefixes(o, node, least, evaluate);
+  }
+  // Calls f(code) for the categories in the first branch of the test with a key.
+  template <class F> void each_first(u64 key, F f) {
+    if (all_subsets()) {
+      for (int j = 0; j < m; j++)
+        if (key >> j & 1) f(codes[j]);
+      return;
+    }
+    const int o = static_cast<int>(key / static_cast<u64>(m));
+    if (o != sorted_by) sort(o);
+    for (u64 j = 0; j <= key % static_cast<u64>(m); j++) f(order[j].code);
   }
   // Writes the branch of every category for the test with a key; −1 for categories without rows.
   void branches(u64 key, std::int32_t* map, int V) {
@@ -224,8 +217,11 @@ class NominalColumn {
   const double* of(int code) const { return table + code * run.K(); }
   bool all_subsets() const { return run.p.n_classes > 2 && m <= kExactCategories; }
   int orders() const { return run.p.n_classes > 2 ? run.p.n_classes : 1; }
-  // Sorts the categories by mean, or by their fraction of class o.
-  void sort(int o) {
+  // Sorts the categories by their fraction of class o or, in regression, by mean. Returns false
+  // if that shows that no test has a quality above `least`.
+  bool sort(int o, double least = kNever) {
+    sorted_by = o;
+    if (!run.p.n_classes) return sort_by_mean(least);
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
       const double* s = of(codes[j]);
@@ -233,23 +229,101 @@ class NominalColumn {
       order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
     }
     sort_categories(arena, order, m, true);
+    if (run.p.weight_rounded)
+      sort_exactly(
+          order, m, far_fractions(run.p), [&](int a, int b) { return same_fraction(a, b, c); },
+          [&](int code) { return exact_share(run.p, exact(code), c); });
+    return true;
   }
-  template <class Look> void evaluate_prefixes(int o, Look evaluate) {
+  // Do two categories surely have the same fraction of class c, whatever the grid rounded?
+  bool same_fraction(int a, int b, int c) const {
+    const double *x = of(a), *y = of(b);
+    if (x[c] == 0 || y[c] == 0) return x[c] == y[c];
+    if (x[c] == run.quality.total(x) && y[c] == run.quality.total(y)) return true;
+    if (!run.class_weights) return false;
+    const auto product = [](double v, double u) {
+      return static_cast<i128>(static_cast<i64>(v)) * static_cast<i64>(u);
+    };
+    for (int k = 0; k < run.K(); k++)
+      if (product(x[c], y[k]) != product(y[c], x[k])) return false;
+    return true;
+  }
+  bool sort_by_mean(double least) {
+    const Problem& p = run.p;
+    double most = 0, quality = 0;
+    for (int j = 0; j < m; j++) {
+      const double* s = of(codes[j]);
+      const double mean = s[0] / s[1];
+      most = std::max(most, mean < 0 ? -mean : mean);
+      quality += mean * s[0];
+      order[j] = {mean, codes[j]};
+    }
+    // one branch per category has the highest quality
+    if (!run.weighted && !(quality > least)) return false;
+    sort_categories(arena, order, m, false);
+    const double far = p.mean_step + 0x1p-50 * most + (p.product_rounded ? 2 : 0);
+    const auto same = [&](int a, int b) {
+      return n[a] == 1 && n[b] == 1 ? single(a) == single(b)
+                                    : !p.product_rounded && same_mean(of(a), of(b));
+    };
+    sort_exactly(order, m, far, same, [&](int code) { return exact_mean(p, exact(code)); });
+    return true;
+  }
+  // Eight prefixes at a time. If the quality is a sum of squares over weights, A / l + B / r, the
+  // comparison of A * r + B * l with least * l * r needs no division and leaves few of them. The
+  // slack is larger than the rounding of both formulas.
+  template <class Evaluate>
+  void evaluate_prefixes(int o, const Node& node, const double& least, Evaluate evaluate) {
+    constexpr int W = 8;
+    using V = Vec<double, W>;
     const int K = run.K();
+    if (!sort(o, least)) return;
+    const bool squares = run.criterion().squares && !off(Acceleration::fast_comparison);
+    const double slack = 1 - 0x1p-50 * (static_cast<double>(K) + 8), tiny = 1e-290;
+    const double total = run.quality.total(node.stats);
     double* sum = arena.take<double>(static_cast<std::size_t>(K));
+    double* one = arena.take<double>(static_cast<std::size_t>(K));
+    V* prefix = arena.take<V>(static_cast<std::size_t>(K));
+    i64 rows[W], n_rows = 0;
     std::fill_n(sum, K, 0.0);
-    sort(o);
-    i64 rows = 0;
-    for (int j = 0; j + 1 < m; j++) {
-      const double* s = of(order[j].code);
-      for (int c = 0; c < K; c++) sum[c] += s[c];
-      rows += n[order[j].code];
-      evaluate(sum, rows, static_cast<u64>(o * m + j));
+    for (int first = 0; first + 1 < m; first += W) {
+      const int size = std::min(W, m - 1 - first);
+      for (int i = 0; i < size; i++) {
+        const int code = order[first + i].code;
+        for (int c = 0; c < K; c++) set_lane<double, W>(prefix[c], i, sum[c] += of(code)[c]);
+        rows[i] = n_rows += n[code];
+      }
+      u32 some = (1u << size) - 1;
+      V gain{}, size_product{};
+      if (squares) {
+        V a{}, b{}, l{};
+        const int n_squares = run.p.n_classes ? K : 1;
+        for (int c = 0; c < n_squares; c++) {
+          const V right = node.stats[c] - prefix[c];
+          a += prefix[c] * prefix[c];
+          b += right * right;
+          l += prefix[c];
+        }
+        if (!run.p.n_classes) l = prefix[1];
+        const V r = total - l;
+        gain = a * r + b * l;
+        size_product = l * r;
+      }
+      const auto promising = [&] {
+        return squares ? greater<double, W>(gain, size_product * (least * slack - tiny)) : ~0u;
+      };
+      while (some &= promising()) {
+        const int i = __builtin_ctz(some);
+        some &= some - 1;
+        for (int c = 0; c < K; c++) one[c] = lane<double, W>(prefix[c], i);
+        evaluate(one, rows[i],
+                 static_cast<u64>(o) * static_cast<u64>(m) + static_cast<u64>(first + i));
+      }
     }
   }
   // All subsets that contain the first category, except the set of all. The sums of a subset are
   // those of a smaller subset plus its last category.
-  template <class Look> void evaluate_subsets(Look evaluate) {
+  template <class Evaluate> void evaluate_subsets(Evaluate evaluate) {
     const auto K = static_cast<std::size_t>(run.K());
     double* sums = arena.take<double>(K << (m - 1));
     i64* sizes = arena.take<i64>(std::size_t{1} << (m - 1));
@@ -267,11 +341,11 @@ class NominalColumn {
     }
   }
   // Gini by counts: all subsets, eight at a time, which differ in the categories 1 to 3. Only
-  // subsets that may beat `least` or the best so far are evaluated by the formula; the slack is
-  // that of ManyGini. With several classes and nominal columns only, this is 1.7 to 3.2 times
-  // faster.
-  void evaluate_lanes(LevelCounts& counts, const Node& node, i64 min_leaf, double least,
-                      NominalChoice& best_choice) {
+  // subsets that may beat `least` are evaluated by the formula; the slack is that of ManyGini. With
+  // several classes and nominal columns only, this is 1.7 to 3.2 times faster.
+  template <class Offer>
+  void evaluate_lanes(LevelCounts& counts, const Node& node, i64 min_leaf, const double& least,
+                      Offer offer) {
     using F = Vec<float, 8>;
     constexpr F with[3] = {
         {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
@@ -318,34 +392,29 @@ class NominalColumn {
         const int k = __builtin_ctz(lane_mask);
         lane_mask &= lane_mask - 1;
         for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
-        counts.exact++;
-        const double q = run.quality.binary(sum, node.stats);
-        if (!(q > best_choice.q)) continue;
-        best_choice = {q, static_cast<u64>(block * 8 + k) * 2 + 1};
-        limit = std::max(limit, static_cast<float>(q * slack));
+        offer(sum, static_cast<i64>(l[k]), static_cast<u64>(block * 8 + k) * 2 + 1);
+        limit = static_cast<float>(least * slack);
       }
     }
   }
 };
 
-// Returns the best test of a nominal column; its quality is kNever if there is none.
-template <class Worth = Always>
-NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const double* table, const i64* n,
-                             int V, const Node& node, i64 min_leaf, Arena& arena,
-                             double least = kNever, Worth worth = {}) {
+// Returns the best test of a nominal column by statistics that are counts; its quality is kNever if
+// there is none.
+inline NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const double* table,
+                                    const i64* n, int V, const Node& node, i64 min_leaf,
+                                    Arena& arena) {
   const auto mark = arena.mark();
-  const NominalChoice best_choice =
-      NominalColumn(run, table, n, V, arena).best(counts, node, min_leaf, least, worth);
+  NominalColumn column(run, table, n, V, arena);
+  NominalChoice best;
+  if (run.p.multiway) best.q = column.multiway(node, min_leaf);
+  else
+    column.each_test(counts, node, min_leaf, best.q, [&](const double* sum, i64, u64 key) {
+      counts.exact++;
+      if (const double q = run.quality.binary(sum, node.stats); q > best.q) best = {q, key};
+    });
   arena.release(mark);
-  return best_choice;
-}
-
-// The branches of that test, by category.
-inline void branches_of(const Run& run, const double* table, const i64* n, int V, u64 key,
-                        Arena& arena, std::int32_t* map) {
-  const auto mark = arena.mark();
-  NominalColumn(run, table, n, V, arena).branches(key, map, V);
-  arena.release(mark);
+  return best;
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

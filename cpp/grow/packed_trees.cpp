@@ -34,7 +34,8 @@ class Packer {
   PackedTrees& out;
   const std::size_t width = p.n_classes ? static_cast<std::size_t>(p.n_classes) : 1;
   const std::size_t Q = p.counted() ? 0 : static_cast<std::size_t>(p.n_sums());
-  std::size_t size = 0, room = 0;  // nodes so far; nodes with allocated room
+  std::size_t size = 0;      // nodes so far
+  std::size_t branches = 0;  // so far
   std::vector<Child> todo;
   Numbers<const std::int64_t*> sums;  // [node] exact sums of the leaves of a tree
   std::vector<std::int64_t> pending;  // sums of subtrees whose parents are still to come
@@ -49,30 +50,45 @@ class Packer {
     if (share) make_room(n_shared);
   }
 
-  // Values of many classes are by far the largest array, so it gets exactly the room that it needs.
-  void reserve_values(Node* const* roots) {
-    if (width < kManyValues || share) return;
-    std::size_t n = 0;
-    std::vector<const Node*> next(roots, roots + p.n_tasks);
-    for (; !next.empty(); n++) {
-      const Node& x = *next.back();
-      next.pop_back();
-      for (int j = 0; j < x.n_children; j++) next.push_back(x.children + j);
+  // Counts the nodes of all trees, which share none, and makes exactly the room that they need.
+  void count(Node* const* roots) {
+    std::vector<const Node*> next;
+    for (int t = 0; t < p.n_tasks; t++) {
+      next.push_back(roots[t]);
+      for (; !next.empty(); size++) {
+        const Node& x = *next.back();
+        next.pop_back();
+        for (int j = 0; j < x.n_children; j++) next.push_back(x.children + j);
+        if (x.n_children && p.columns[x.feature].nominal) branches += x.branches->n;
+      }
+      out.node_start.push_back(static_cast<std::int64_t>(size));
+      out.branch_start.push_back(static_cast<std::int64_t>(branches));
     }
-    make_room(n);
-    invite_huge_pages(out.value.data(), n * width * sizeof(double));
+    make_room(size);
+    out.children.resize(size - static_cast<std::size_t>(p.n_tasks));
+    out.branches.resize(2 * branches);
+    if (width >= kManyValues)
+      invite_huge_pages(out.value.data(), out.value.size() * sizeof(double));
+  }
+  // Writes tree t, which shares no nodes, at the place that `count` found for it.
+  void put(int t, Node& root) {
+    size = static_cast<std::size_t>(out.node_start[static_cast<std::size_t>(t)]);
+    branches = static_cast<std::size_t>(out.branch_start[static_cast<std::size_t>(t)]);
+    if (Q)
+      sums.resize(static_cast<std::size_t>(out.node_start[static_cast<std::size_t>(t) + 1]) - size);
+    add(root, static_cast<std::size_t>(t));
   }
 
   // Writes the nodes of a tree in preorder. `todo` is a stack of the children that are still to be
   // written. If trees share nodes, children that an earlier tree contains are not written again.
-  void add(Node& root) {
+  void add(Node& root, std::size_t n_trees = 0) {
     const std::size_t begin = size, first = share ? 0 : size;
-    const std::size_t n_trees = share ? 0 : out.node_start.size() - 1;
-    const std::size_t first_child = first - n_trees, first_branch = share ? 0 : n_branches();
+    const std::size_t first_child = first - n_trees, first_branch = share ? 0 : branches;
     std::size_t children = n_children;
     const auto start = [&](std::size_t at) {
       out.first_child[at + n_trees] = static_cast<std::int64_t>(children);
-      out.first_branch[at + n_trees] = static_cast<std::int64_t>(n_branches() - first_branch);
+      if (branches > first_branch)
+        out.first_branch[at + n_trees] = static_cast<std::int64_t>(branches - first_branch);
     };
     const auto place = [&](std::size_t child) {
       out.children[first_child + child] = static_cast<std::int32_t>(size - first);
@@ -85,7 +101,6 @@ class Packer {
       return child.node;
     };
     for (Node* x = &root; x;) {
-      if (size == room) make_room(2 * room + 1024);
       const std::size_t at = size++;
       out.feature[at] = x->feature;
       out.missing[at] = x->missing;
@@ -95,8 +110,7 @@ class Packer {
       if (!Q) write_counts(*x, at);
       if (const auto n = static_cast<std::size_t>(x->n_children)) {
         write_test(*x, at);
-        if (first_child + children + n > out.children.size())
-          out.children.resize(2 * (first_child + children + n));
+        if (share && children + n > out.children.size()) out.children.resize(2 * (children + n));
         const std::int64_t known = -x->children->n_rows;  // see share_children
         if (known > 0) {
           std::copy_n(out.children.data() + known - 1, n, out.children.data() + children);
@@ -124,41 +138,30 @@ class Packer {
       n_children = children;
       return share_children(begin);
     }
-    out.node_start.push_back(static_cast<std::int64_t>(size));
-    out.branch_start.push_back(static_cast<std::int64_t>(n_branches()));
     if (Q) write_sums(first, out.first_child.data() + first + n_trees);
   }
 
-  // Allocates room for n_trees trees like the first, which is the largest of a cross-validation.
-  void reserve(std::size_t n_trees) {
-    if (share) return;
-    if (width < kManyValues) make_room(size * n_trees + size / 8);
-    out.children.resize(room);
-    out.branches.reserve(out.branches.size() * n_trees + out.branches.size() / 8);
-  }
+  // Completes the arrays of trees that share nodes.
   void finish() {
     make_room(size);
-    out.children.resize(share ? n_children : size - static_cast<std::size_t>(p.n_tasks));
-    if (!share) return;
+    out.children.resize(n_children);
     out.first_child.resize(size + 1);
     out.first_branch.resize(size + 1);
     out.node_start.push_back(static_cast<std::int64_t>(size));
-    out.branch_start.push_back(static_cast<std::int64_t>(n_branches()));
+    out.branch_start.push_back(static_cast<std::int64_t>(branches));
   }
 
  private:
-  std::size_t n_branches() const { return out.branches.size() / 2; }
   void make_room(std::size_t nodes) {
-    room = nodes;
     for (auto* array : {&out.feature, &out.missing, &out.depth}) array->resize(nodes);
     for (auto* array : {&out.threshold, &out.weight, &out.impurity}) array->resize(nodes);
-    for (auto* array : {&out.first_child, &out.first_branch})
-      array->resize(nodes + static_cast<std::size_t>(p.n_tasks));
+    out.first_child.resize(nodes + static_cast<std::size_t>(p.n_tasks));
+    out.first_branch.resize(nodes + static_cast<std::size_t>(p.n_tasks));
     out.low.resize(nodes);
     out.high.resize(nodes);
     out.n_rows.resize(nodes);
     out.value.resize(nodes * width);
-    if (Q) sums.resize(nodes);
+    if (Q && share) sums.resize(nodes);
     if (share) out.size.resize(nodes);
     if (share) shared_sums.resize(nodes * Q);
   }
@@ -190,8 +193,13 @@ class Packer {
   void write_test(const Node& x, std::size_t at) {
     const Column& column = p.columns[x.feature];
     if (column.nominal) {
-      for (const auto& [category, branch] : *x.branches)
-        out.branches.insert(out.branches.end(), {category, branch});
+      if (share) out.branches.resize(2 * (branches + x.branches->n));
+      std::int32_t* to = out.branches.data() + 2 * branches;
+      for (std::int32_t j = 0; const CategoryBranches::Entry& e : *x.branches) {
+        *to++ = static_cast<std::int32_t>(e.category);
+        *to++ = p.multiway ? j++ : e.second;
+      }
+      branches += x.branches->n;
       write_sides(at, {kNone, kNone}, kNone);
     } else if (column.edges) {
       write_sides(at, {kNone, kNone}, x.threshold);
@@ -279,14 +287,21 @@ class Packer {
 
 }  // namespace
 
-void pack_trees(const Problem& p, Node* const* roots, std::size_t n_shared, PackedTrees& out) {
-  Packer packer(p, n_shared, out);
-  packer.reserve_values(roots);
-  for (int t = 0; t < p.n_tasks; t++) {
-    packer.add(*roots[t]);
-    if (!t) packer.reserve(static_cast<std::size_t>(p.n_tasks));
-  }
+void pack_shared_trees(const Problem& p, Node* const* roots, std::size_t n_nodes,
+                       PackedTrees& out) {
+  Packer packer(p, n_nodes, out);
+  for (int t = 0; t < p.n_tasks; t++) packer.add(*roots[t]);
   packer.finish();
+}
+
+void pack_trees(const Problem& p, Node* const* roots, PackedTrees& out,
+                void (*packed)(void*, int task), void* argument) {
+  Packer packer(p, 0, out);
+  packer.count(roots);
+  for (int t = p.n_tasks; t-- > 0;) {
+    packer.put(t, *roots[t]);
+    packed(argument, t);
+  }
 }
 
 }  // namespace crosscut

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 #include "base/waiting.hpp"
 #include "blocks.hpp"
 #include "grow/small/memo.hpp"
+#include "grow/exact/exact.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -15,6 +17,8 @@ namespace crosscut::CROSSCUT_LEVEL {
 // threads share the rows of a bundle in parts of at least kSharedRows rows, at most kMostParts
 constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;
 constexpr int kListClasses = 16;  // the most classes that a list entry can name
+// from this many rows on, the memory of the nodes is freed tree by tree when they are packed
+constexpr std::size_t kOwnNodes = 1 << 14;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 // The running statistics of a run (criteria/running_statistics.hpp).
@@ -36,8 +40,9 @@ inline Family family_of(const Problem& p) {
 struct Run {
   const Problem& p;
   Quality quality;
-  bool counted;   // class statistics are row counts
-  bool weighted;  // rows have grid weights or multiplicities
+  bool counted;        // class statistics are row counts
+  bool weighted;       // rows have grid weights or multiplicities
+  bool class_weights;  // all rows of a class have the same weight
   // statistics only propose tests: candidates within `margin` of the best are compared exactly
   bool on_grid;
   const Family family;
@@ -46,6 +51,8 @@ struct Run {
   bool few_valued;            // most columns are numeric with few values
   bool own_grids;             // local tables put the targets on grids of their own
   bool by_value;              // no column has intervals of several values
+  // the nodes that local tables make have memory of their own for each task
+  bool own_nodes;
   bool all_bits;  // no local table needs lists: all columns have few values (row_bits.hpp)
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
@@ -59,10 +66,12 @@ struct Run {
         quality(*problem.criterion, problem.n_classes),
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
+        class_weights(same_weights_in_classes(problem)),
         on_grid(problem.on_grid()),
         family(family_of(problem)),
         shares(!problem.multiplicity && !problem.features),
         shares_across_blocks(problem.n_tasks > kBlockTasks && !problem.copies),
+        own_nodes(problem.n_rows >= kOwnNodes && !shares_across_blocks),
         blocks(problem.n_rows * static_cast<std::size_t>(problem.n_features)) {
     for (int t = 0; t < problem.n_tasks; t++) shares &= !(problem.limits[t].min_decrease > 0);
     int few = 0;
@@ -95,24 +104,14 @@ struct Run {
   // If the qualities of two tests of a node differ by more than this, so do the exact ones, in the
   // same direction. n rows have a weight of at least n·least.
   double margin(const double* node, double q) const {
-    if (grid_of(node).off > kMostOff) return std::numeric_limits<double>::infinity();
-    return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid_of(node), q); });
-  }
-  // Is a test of quality q sure to have the gain that the criterion needs, whatever the grid
-  // rounded?
-  bool has_gain(const double* node, double q) const {
-    if (!p.weight_rounded) return true;
-    return with_criterion(criterion(), [&]<class C>() {
-      if constexpr (C::kNeedsGain)
-        return grid_of(node).off <= kMostOff && C::has_gain(grid_of(node), q);
-      else return true;
-    });
+    const GridOfNode grid = grid_of(node);
+    if (grid.off > 0.0625) return std::numeric_limits<double>::infinity();
+    return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
   }
   GridOfNode grid_of(const double* node) const {
     return {quality.total(node), p.least_weight, p.weight_rounded ? 1 / p.least_weight : 0,
             0x1p-50 * (quality.K + 8), p.product_rounded};
   }
-  static constexpr double kMostOff = 0.0625;  // a coarser grid decides nothing
   // Packs what a scan needs to know of a row: its mask (low bits), and its class or the mask of
   // class 1.
   CC_INLINE u32 describe(u32 mask, u32 cls) const {
@@ -122,11 +121,18 @@ struct Run {
 
 constexpr int kManyClasses = 64, kPureRows = 8;
 
+// Many of them exist, so huge pages would leave much of their memory unused.
+struct NodeArena : Arena {
+  NodeArena() : Arena(false) {}
+};
+
 struct Worker {
   Run& run;
   int block = 0;
   bool caller = false;  // the main thread, which may poll Python
   Arena scratch, nodes;
+  std::unique_ptr<NodeArena[]> task_nodes;  // [task] if Run::own_nodes
+  Arena* current_nodes = &nodes;
   std::size_t n_nodes = 0;  // made so far
   Memo memo;
   LevelCounts levels[kLevels] = {};
@@ -136,7 +142,18 @@ struct Worker {
   Worker** team = nullptr;         // their workers
   int me = 0;                      // this worker's number in the team
 
-  explicit Worker(Run& r) : run(r) {}
+  explicit Worker(Run& r)
+      : run(r),
+        task_nodes(r.own_nodes ? new NodeArena[static_cast<std::size_t>(r.p.n_tasks)] : nullptr) {}
+
+  // Calls f() while new nodes get the memory of a task. Nodes made this way are shared only with
+  // later tasks, so the memory of the last task can be freed first.
+  template <class F> void with_nodes_of(std::size_t task, F f) {
+    Arena* const before = current_nodes;
+    if (task_nodes) current_nodes = &task_nodes[task];
+    f();
+    current_nodes = before;
+  }
 
   // Shares n parts of work with idle threads. body(worker, parts) takes parts until none is left.
   template <class Body> void share(int n, const Body& body) {
@@ -210,14 +227,14 @@ struct Worker {
     if (run.halt.load(std::memory_order_relaxed)) throw Stopped{};
   }
   template <class T> T* keep(std::size_t n) {  // memory of nodes and their arrays
-    return nodes.take<T, 16>(n);
+    return current_nodes->take<T, 16>(n);
   }
   // Prepares pure_stats(): statistics of n <= kPureRows rows of one class, as a window into a line
   // of zeros around one n.
   void prepare_pure() {
     const auto K = static_cast<std::size_t>(run.K());
     if (pure) return;
-    pure = keep<double>(2 * K * kPureRows);
+    pure = nodes.take<double, 16>(2 * K * kPureRows);
     std::fill_n(pure, 2 * K * kPureRows, 0.0);
     for (std::size_t n = 0; n < kPureRows; n++) pure[2 * K * n + K] = static_cast<double>(n + 1);
   }

@@ -37,8 +37,8 @@ struct Best {
   double lowest[kLanes];
   int feature[kLanes];
   u64 key[kLanes];
-  i64 n_left[kLanes];
-  double* left;  // [lane][K], numeric tests only
+  i64 n_left[kLanes];  // -1: a multiway test
+  double* left;        // [lane][K]
   int K;
   Rivals* rivals;             // [lane]; only if statistics only propose tests
   std::int32_t* map[kLanes];  // nominal tests decided exactly: [rank] branch
@@ -182,6 +182,11 @@ template <class P> struct Search {
   double* stats;
   LevelCounts& work;
   MissingRows missing_rows;
+  struct {
+    u64* bits = nullptr;  // [kRowWords], of the rows of a local table
+    int feature = -1;     // whose test this is
+    u64 key = 0;
+  } first_rows;  // the rows in the first branch of the best test, if it is nominal
   const void* bundle_rows = nullptr;
   bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g,
                      u64 other) = nullptr;
@@ -225,12 +230,19 @@ template <class P> struct Search {
   // Proposes a cut with the statistics `stats`, which are on the grid. The same split of the rows
   // is a tie on any grid.
   bool propose(int k, int f, u64 order, i64 n) {
+    return propose(k, f, order, n, [&] {
+      return !w.run.p.columns[best.feature[k]].nominal &&
+             same_split(bundle_rows, w.run, k, best.feature[k], best.key[k], f, order);
+    });
+  }
+  // same_rows(): does the test split the rows as the best test does?
+  template <class Same> bool propose(int k, int f, u64 order, i64 n, Same same_rows) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
     const double q = w.run.quality.binary(stats, node.stats);
     Rivals& rivals = best.rivals[k];
-    // Rounding may have hidden a gain.
-    if (q == kNever && w.run.p.weight_rounded) {
+    const bool unsure = !sure_of_gain(k);
+    if (q == kNever && unsure) {  // rounding may have hidden a gain
       rivals.contested = rivals.keep = true;
       rivals.add(f);
     }
@@ -242,11 +254,27 @@ template <class P> struct Search {
       rivals.add(f);
       return best.take(k, q, f, order, n, stats);
     } else if (!rivals.contested) {
-      rivals.contested = !ties_on_any_grid(k, f, order, n);
+      rivals.contested = !ties_on_any_grid(k, f, order, n, same_rows);
     }
-    rivals.contested |= !w.run.has_gain(node.stats, q);
+    rivals.contested |= unsure;
     rivals.add(f);
     return best.beats(k, q, f, order) && best.take(k, q, f, order, n, stats);
+  }
+  // Is it certain whether the test with the statistics `stats` has a gain, if it needs one?
+  bool sure_of_gain(int k) {
+    const Run& run = w.run;
+    if (!run.criterion().needs_gain) return true;
+    const double* node = bundle.node[k]->stats;
+    const auto mark = w.scratch.mark();
+    double* right = w.scratch.take<double>(static_cast<std::size_t>(run.K()));
+    for (int c = 0; c < run.K(); c++) right[c] = node[c] - stats[c];
+    const double gain =
+        run.quality.branch(stats) + run.quality.branch(right) - run.quality.branch(node);
+    w.scratch.release(mark);
+    return with_criterion(run.criterion(), [&]<class C>() {
+      if constexpr (C::kNeedsGain) return C::sure_of_gain(run.grid_of(node), gain);
+      else return true;
+    });
   }
   // Statistics without rounding decide at once.
   bool precedes(int k, int f, u64 order) const {
@@ -254,21 +282,21 @@ template <class P> struct Search {
     return c > 0 ||
            (c == 0 && (f < best.feature[k] || (f == best.feature[k] && order < best.key[k])));
   }
-  // Does a cut split lane k's rows as the best test does? Two rows can be split in one way only.
-  // Cuts of one column with the same number of rows on the left are the same.
-  bool ties_on_any_grid(int k, int f, u64 order, i64 n) const {
+  // Does a test split lane k's rows as the best test does, or have branches with the same rows of
+  // each class and weight? Two rows can be split in one way only. Cuts of one column with the same
+  // number of rows on the left are the same.
+  template <class Same>
+  bool ties_on_any_grid(int k, int f, u64 order, i64 n, Same same_rows) const {
     if (bundle.node[k]->n_rows == 2 && w.run.criterion().mirrors) return true;
-    if (w.run.p.columns[f].nominal) return false;
-    if (f == best.feature[k] && n == best.n_left[k] && phase_of(order) == phase_of(best.key[k]))
+    if (!w.run.p.columns[f].nominal && f == best.feature[k] && n == best.n_left[k] &&
+        phase_of(order) == phase_of(best.key[k]))
       return true;
-    return alike(k, n) && (!w.run.rounded() || same_split(bundle_rows, w.run, k, best.feature[k],
-                                                          best.key[k], f, order));
+    return alike(k, n) && (!w.run.rounded() || w.run.class_weights || same_rows());
   }
   // Are the statistics those of the best test, or mirrored if the criterion does not distinguish
   // that?
   bool alike(int k, i64 n) const {
     const double *best_left = best.left + k * best.K, *node = bundle.node[k]->stats;
-    if (w.run.p.columns[best.feature[k]].nominal) return false;
     bool same = n == best.n_left[k];
     bool mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
     for (int c = 0; c < best.K; c++) {
@@ -277,54 +305,88 @@ template <class P> struct Search {
     }
     return same || mirrored;
   }
-  // Evaluates a nominal column, given lane k's statistics per category, [n_categories][K], and the
-  // rows n of each. single, exact: see sort_by_mean.
-  template <class Single, class Exact, class Worth = Always>
-  void evaluate_nominal(int k, int f, const double* table, const i64* n, u32 n_categories,
-                        Single single, Exact exact, Worth worth = {}) {
-    if constexpr (requires { p.worth(k, table); }) {
-      if (!w.run.p.multiway && !w.run.weighted && !(limits_of(w, bundle, k).min_decrease > 0))
-        return evaluate_prefixes(k, f, table, n, n_categories, single, exact);
+  // May the test of lane k with these rows in the first branch be better than the best so far?
+  CC_INLINE bool worth(int k, const double* left, i64 n_left) {
+    if (off(Acceleration::fast_comparison)) return true;
+    if constexpr (requires { p.worth(k, left); }) {
+      return p.worth(k, left);
+    } else if constexpr (requires { p.put_left(left, n_left); }) {
+      p.put_left(left, n_left);
+      return p.promising() != 0;
     }
-    const NominalChoice choice =
-        choose_nominal(w.run, work, table, n, static_cast<int>(n_categories), *bundle.node[k],
-                       bundle.min_leaf[k], w.scratch, best.q[k], worth);
-    if (best.rivals && !rival(k, f, choice.q)) return;
-    if (!best.beats(k, choice.q, f, choice.key)) return;
-    best.q[k] = choice.q;
-    best.lowest[k] = best.less_margin(k, choice.q);
-    best.feature[k] = f;
-    best.key[k] = choice.key;
-    lower(k);
+    return true;
   }
-  // Regression: evaluates the prefixes of the categories in the order of their means.
+  // Evaluates a nominal column, given lane k's statistics per category, [n_categories][K], and the
+  // rows n of each. single, exact: see NominalColumn.
   template <class Single, class Exact>
-  void evaluate_prefixes(int k, int f, const double* table, const i64* n, u32 n_categories,
-                         Single single, Exact exact) {
+  void evaluate_nominal(int k, int f, const double* table, const i64* n, u32 n_categories,
+                        Single single, Exact exact) {
     const auto mark = w.scratch.mark();
-    Category* order = w.scratch.take<Category>(n_categories);
-    const int m = sort_by_mean(w.run.p, w.scratch, table, n, static_cast<int>(n_categories), order,
-                               single, exact, lane<double, W>(p.limit, k));
-    double sum[2] = {};
-    i64 rows = 0;
-    for (int j = 0; j + 1 < m; j++) {
-      const int v = order[j].code;
-      sum[0] += table[2 * v];
-      sum[1] += table[2 * v + 1];
-      rows += n[v];
-      if (!off(Acceleration::fast_comparison) && !p.worth(k, sum)) continue;
-      work.exact++;
-      std::copy_n(sum, 2, stats);
-      if (propose(k, f, static_cast<u64>(j), rows)) lower(k);
+    const Node& node = *bundle.node[k];
+    NominalColumn column(w.run, table, n, static_cast<int>(n_categories), w.scratch, single, exact);
+    if (w.run.p.multiway) {
+      offer_multiway(k, f, column.multiway(node, bundle.min_leaf[k]));
+    } else {
+      column.each_test(work, node, bundle.min_leaf[k], best.lowest[k],
+                       [&](const double* sum, i64 rows, u64 key) {
+                         if (!worth(k, sum, rows)) return;
+                         work.exact++;
+                         std::copy_n(sum, w.run.K(), stats);
+                         const auto same_rows = [&] {
+                           return has_best_rows(column, exact, k, key, rows);
+                         };
+                         if (best.rivals ? propose(k, f, key, rows, same_rows)
+                                         : best.offer_left(k, f, key, rows, stats))
+                           lower(k);
+                       });
+      if (best.feature[k] == f) keep_best_rows(column, exact, f, best.key[k]);
     }
     w.scratch.release(mark);
   }
-  // Proposes the best test of a nominal column. The order of categories depends on sums, so exact
-  // sums must decide it. In another order a prefix may become large enough for a leaf or, with
-  // several classes, much better; means that round to the same number keep the order of codes.
+  // Keeps the rows in the first branch of the best test, which is one of column f.
+  template <class Column, class Exact>
+  void keep_best_rows(Column& column, const Exact& exact, int f, u64 key) {
+    if constexpr (requires { exact.each_row(0, [](u32) {}); }) {
+      if (!first_rows.bits) return;
+      first_rows.feature = f;
+      first_rows.key = key;
+      std::fill_n(first_rows.bits, kRowWords, u64{0});
+      column.each_first(key, [&](int code) {
+        exact.each_row(code, [&](u32 row) { first_rows.bits[row / 64] |= u64{1} << row % 64; });
+      });
+    }
+  }
+  // Are the n rows in the first branch of the test with a key those of a branch of the best test?
+  template <class Column, class Exact>
+  bool has_best_rows(Column& column, const Exact& exact, int k, u64 key, i64 n) const {
+    bool same = false, mirrored = false;
+    if constexpr (requires { exact.each_row(0, [](u32) {}); }) {
+      if (!first_rows.bits || first_rows.feature != best.feature[k] ||
+          first_rows.key != best.key[k])
+        return false;
+      same = n == best.n_left[k];
+      mirrored = n == bundle.node[k]->n_rows - best.n_left[k] && w.run.criterion().mirrors;
+      column.each_first(key, [&](int code) {
+        exact.each_row(code, [&](u32 row) {
+          (first_rows.bits[row / 64] >> row % 64 & 1 ? mirrored : same) = false;
+        });
+      });
+    }
+    return same || mirrored;
+  }
+  void offer_multiway(int k, int f, double q) {
+    if (best.rivals && !rival(k, f, q)) return;
+    if (!best.beats(k, q, f, 0)) return;
+    best.q[k] = q;
+    best.lowest[k] = best.less_margin(k, q);
+    best.feature[k] = f;
+    best.key[k] = 0;
+    best.n_left[k] = -1;
+    lower(k);
+  }
+  // Proposes a multiway test, which exact sums decide. Rounding may have hidden its gain.
   bool rival(int k, int f, double q) {
-    const bool unsure = (!w.run.p.multiway && (bundle.min_leaf[k] > 1 || w.run.p.n_classes != 2)) ||
-                        (q == kNever && w.run.p.weight_rounded);
+    const bool unsure = q == kNever && w.run.p.weight_rounded;
     Rivals& rivals = best.rivals[k];
     if (!unsure && (q == kNever || q < best.lowest[k])) return false;
     if (!rivals.keep && q > kNever && (best.feature[k] < 0 || best.clearly_better(k, q)))

@@ -206,7 +206,10 @@ class Chooser {
       const NominalChoice choice = choose_nominal(run, counts, column.table.data(), column.n.data(),
                                                   V, all, min_leaf, arena);
       if (!(choice.q > best.quality)) return;
-      branches_of(run, column.table.data(), column.n.data(), V, choice.key, arena, map.data());
+      const auto mark = arena.mark();
+      NominalColumn(run, column.table.data(), column.n.data(), V, arena)
+          .branches(choice.key, map.data(), V);
+      arena.release(mark);
       best.quality = choice.q;
     }
     best.feature = f;

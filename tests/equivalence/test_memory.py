@@ -142,6 +142,61 @@ def test_sums_in_nodes_of_few_rows(seed, digits, min_leaf):
     assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=seeds,
+    n_classes=st.sampled_from([0, 2, 3, 5]),
+    of=st.sampled_from(["classes", "rows", "nothing"]),
+    criterion=st.sampled_from(["gini", "gini", "entropy", "gain_ratio"]),
+    limits=st.sampled_from([Limits(), Limits(min_samples_leaf=3), Limits(min_impurity_decrease=0.01)]),
+)
+def test_nominal_tests_on_a_grid(seed, n_classes, of, criterion, limits):
+    """Nominal columns with many equal fractions and means, which differ on the grid only by its rounding."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 70))
+    columns = {f"x{f}": rng.integers(0, rng.choice([3, 9, n // 2, n]), n).astype(str) for f in range(3)}
+    y = rng.integers(0, n_classes or 7, n)
+    kinds = rng.choice([rng.random(7) + 0.1, np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.9, 1.1])])
+    weights = {"classes": kinds[y], "rows": rng.random(n) + 0.1, "nothing": None}[of]
+    numbers = y / rng.choice([1, 7])
+    target = Target(y.astype(np.int32) if n_classes else numbers, n_classes, weights)
+    growth = Growth(criterion=criterion if n_classes else "variance")
+    problem = (
+        Table.from_data(pl.DataFrame(columns)),
+        target,
+        Tasks.from_cv(3, n_rows=n, limits=limits),
+        growth,
+    )
+    forest = grow(*problem, local_rows=int(rng.choice([1, 4096])))
+    assert_same(forest.trees, reference.grow(*problem).trees, seed)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds)
+def test_columns_that_split_the_rows_alike(seed):
+    """Many categories of one row: the tests of all columns are the same, but for ties within them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 100))
+    columns = {f"x{f}": rng.integers(0, rng.choice([n, 10 * n, 100 * n]), n).astype(str) for f in range(3)}
+    target = Target(rng.normal(size=n).round(int(rng.choice([1, 2, 17]))), 0)
+    problem = (Table.from_data(pl.DataFrame(columns)), target, Tasks.from_cv(2, n_rows=n), Growth("variance"))
+    assert_same(grow(*problem).trees, reference.grow(*problem).trees, seed)
+
+
+def test_trees_are_packed_from_the_last_to_the_first():
+    """From 16,384 rows on, each task's nodes have their own memory; later tasks share subtrees with it."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    columns = {"number": rng.normal(size=n), "nominal": rng.integers(0, 3_000, n).astype(str)}
+    target = Target(columns["number"] + rng.normal(size=n), 0)
+    table, tasks = Table.from_data(pl.DataFrame(columns)), Tasks.from_cv(12, n_rows=n)
+    forest = grow(table, target, tasks, Growth("variance"))
+    assert forest.work["known_nodes"].sum() > 0
+    for i in (0, 1, 11, 12):
+        alone = grow(table, target, tasks.take([i]), Growth("variance")).trees[0]
+        assert forest.trees[i].difference(alone) is None, i
+
+
 @settings(max_examples=300, deadline=None)
 @given(seed=seeds, n_classes=st.sampled_from([0, 2, 3]), min_leaf=st.sampled_from([1, 1, 2]))
 def test_three_or_four_rows(seed, n_classes, min_leaf):

@@ -43,10 +43,14 @@ def _problem(name):
     if name == "nominal":
         columns |= {f"letter {k}": np.array(list("abcdefg"))[rng.integers(0, 7, n)] for k in range(3)}
         return pl.DataFrame(columns), _classes(score + (columns["letter 0"] > "c"), 4), tasks, Growth()
-    if name == "many categories":
+    if name.startswith("many categories"):
         letters = np.array([chr(65 + k) for k in range(40)])[rng.integers(0, 40, (3, n))]
         data = pl.DataFrame({f"letter {k}": letters[k] for k in range(3)})
-        return data, _classes(score + (letters[0] > "S"), 3), tasks, Growth()
+        target = _classes(score + (letters[0] > "S"), 3)
+        if "weights" in name:
+            of_class = np.array([0.9, 1.01, 1.1])[target.values]
+            target = Target(target.values, 3, rng.uniform(0.5, 2, n) if "row" in name else of_class)
+        return data, target, tasks, Growth("gain_ratio" if name.endswith("gain_ratio") else "gini")
     table = pl.DataFrame(columns)
     if name == "shallow hundred classes":
         limits = Limits(max_depth=4)
@@ -99,6 +103,9 @@ GUARDS = {
         ("small", "exact", 0, 2_800),
         ("nominal", "exact", 0, 5_700),
         ("many categories", "exact", 0, 4_700),
+        ("many categories, class weights", "exact", 0, 19_000),
+        ("many categories, row weights", "exact", 0, 20_000),
+        ("many categories, class weights, gain_ratio", "exact", 0, 24_500),
         ("large", "exact", 0, 13_800),
         ("large many classes", "exact", 0, 17_200),
         ("large regression", "exact", 0, 18_000),

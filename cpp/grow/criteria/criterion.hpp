@@ -83,8 +83,8 @@ concept CriterionType = requires(const Terms& terms, const double* s, double wei
   { C::kSquares } -> std::convertible_to<bool>;
   // Q does not change in any bit if the two branches are exchanged.
   { C::kMirrors } -> std::convertible_to<bool>;
-  // A test without gain is not allowed: its Q is −infinity. Then has_gain(grid, q) says whether a
-  // test of quality q is sure to have a gain whatever the grid rounded.
+  // A test without gain is not allowed: its Q is −infinity. Then sure_of_gain(grid, gain) says
+  // whether the grid cannot have hidden that a test has a gain, or none.
   { C::kNeedsGain } -> std::convertible_to<bool>;
   // The formulas use xlog().
   { C::kLogarithms } -> std::convertible_to<bool>;

@@ -196,20 +196,21 @@ void decide_contested(Worker& w, const Bundle& bundle, const Rows& rows, Best& b
 }
 
 // By how much lane k's test lowers the impurity, as a fraction of the weight of all rows of its
-// task.
+// task. map: the branches of a nominal test, by category.
 template <class Rows>
-double exact_decrease(Worker& w, const Bundle& bundle, const Rows& rows, const Best& best, int k) {
+double exact_decrease(Worker& w, const Bundle& bundle, const Rows& rows, const Best& best, int k,
+                      const std::int32_t* map) {
   const int f = best.feature[k], T = w.run.p.n_sums();
   const bool nominal = w.run.p.columns[f].nominal;
   const u32 missing = rows.missing_rank(f);
   const auto mark = w.scratch.mark();
   int n = 2;
-  for (u32 r = 0; nominal && r < rows.n_ranks(f); r++) n = std::max(n, best.map[k][r] + 1);
+  for (u32 r = 0; nominal && r < rows.n_ranks(f); r++) n = std::max(n, map[r] + 1);
   i64 *sums = empty_sums(w), *branches = empty_sums(w, n);
   for (u32 i = 0; i < rows.n; i++) {
     if (!(rows.mask(i) >> k & 1)) continue;
     const u32 r = rows.rank(f, i);
-    const int b = nominal ? best.map[k][r] : !goes_left(r, best.key[k], missing);
+    const int b = nominal ? map[r] : !goes_left(r, best.key[k], missing);
     add_exactly(w, bundle, k, rows.row(i), sums);
     add_exactly(w, bundle, k, rows.row(i), branches + b * T);
   }

@@ -3,6 +3,7 @@
 // their formula on sums that are rounded once.
 #include "exact.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "wide.hpp"
@@ -55,6 +56,18 @@ double exact_share(const Problem& p, const i64* sums, int c) {
   std::vector<i64> all(sums, sums + grid.n);
   for (int j = grid.n; j < p.n_sums(); j++) all[static_cast<std::size_t>(j % grid.n)] += sums[j];
   return exact_ratio(grid, sums + c * grid.n, grid, all.data());
+}
+
+bool same_weights_in_classes(const Problem& p) {
+  if (!p.n_classes || !p.weight) return false;
+  std::vector<const i64*> of(static_cast<std::size_t>(p.n_classes));
+  for (std::size_t i = 0; i < p.n_rows; i++) {
+    if (!(p.weight[i] > 0)) continue;
+    const i64*& digits = of[static_cast<std::size_t>(p.classes[i])];
+    if (!digits) digits = p.exact.row(i);
+    if (!std::equal(digits, digits + p.exact.width, p.exact.row(i))) return false;
+  }
+  return true;
 }
 
 bool moments_of_two(double a, double b, double& mean, double& variance) {

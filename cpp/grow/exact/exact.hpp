@@ -13,6 +13,8 @@ double exact_weight(const Problem&, const std::int64_t* sums);  // weight of a n
 double exact_mean(const Problem&, const std::int64_t* sums);
 // fraction of a class in a node's weight, rounded once
 double exact_share(const Problem&, const std::int64_t* sums, int c);
+// Do all rows of a class have the same weight?
+bool same_weights_in_classes(const Problem&);
 // Mean and variance of two numbers, each rounded once. Returns false if that needs long numbers.
 bool moments_of_two(double a, double b, double& mean, double& variance);
 // Writes the digits of w (classes: y is null) or of w·y, w and w·y·y of n rows.

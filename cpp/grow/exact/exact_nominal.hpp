@@ -54,10 +54,7 @@ void sort_by_exact_mean(const Problem& p, const Categories& x, const Sums& grid,
         order[j].mean = weight > 0 ? s[c] / weight : 0;
       }
       sort_categories(arena, order, m, true);
-      // a weight on the grid is off by at most this fraction
-      const double off = p.weight_rounded ? 1 / p.least_weight : 0;
-      const double far = off > 0.0625 ? 1 : 3 * off + 0x1p-50;
-      return sort_exactly(order, m, far, [](int, int) { return false; }, exact);
+      return sort_exactly(order, m, far_fractions(p), [](int, int) { return false; }, exact);
     }
   }
   for (int j = 0; j < m; j++) order[j].mean = exact(order[j].code);

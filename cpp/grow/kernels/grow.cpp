@@ -70,6 +70,11 @@ void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Co
   failure.rethrow();
 }
 
+struct Threads {
+  Worker** workers;
+  int n;
+};
+
 }  // namespace
 
 void grow(const Problem& given, Grown& out, PackedTrees& trees) {
@@ -111,7 +116,22 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
     if (!groups) grow_blocks(run, team, workers, n_threads, table, roots);
     std::size_t n_nodes = 0;
     for (int i = 0; i < n_threads; i++) n_nodes += workers[i]->n_nodes;
-    pack_trees(problem, roots, groups ? n_nodes : 0, trees);
+    if (run.own_nodes) {
+      for (int i = 0; i < n_threads; i++) {
+        workers[i]->scratch.give_up();
+        workers[i]->memo = {};
+      }
+      arena.give_up();
+      run.blocks.clear();
+      return_free_pages();
+    }
+    const auto free_nodes = [](void* of_threads, int task) {
+      const auto& [first, n] = *static_cast<Threads*>(of_threads);
+      for (int i = 0; i < n && first[i]->task_nodes; i++) first[i]->task_nodes[task].give_up();
+    };
+    Threads threads{workers, n_threads};
+    if (groups) pack_shared_trees(problem, roots, n_nodes, trees);
+    else pack_trees(problem, roots, trees, free_nodes, &threads);
     if (problem.copies) count_rows_once(problem, trees);
     for (int i = 0; i < n_threads; i++)
       for (int d = 0; d < kLevels; d++) out.levels[d].add(workers[i]->levels[d]);

@@ -214,10 +214,9 @@ template <class P> struct BorderSearch : Search<P> {
       });
     }
     each_bit(lanes, [&](int k) {
-      Base::evaluate_nominal(
-          k, f, table + static_cast<std::size_t>(k) * size, n + static_cast<u32>(k) * total, total,
-          [](int) { return std::numeric_limits<double>::quiet_NaN(); },
-          ExactMeans<LargeRows>{w, bundle, rows, k, f});
+      Base::evaluate_nominal(k, f, table + static_cast<std::size_t>(k) * size,
+                             n + static_cast<u32>(k) * total, total, NoTargets{},
+                             ExactSums<LargeRows>{w, bundle, rows, k, f});
     });
     w.scratch.release(mark);
   }

@@ -33,7 +33,7 @@ inline void share_pure(Worker& w, Node* child) {
       std::copy_n(s + K, K, child[0].stats);
       child[1].stats = child[0].stats;
     }
-    w.nodes.give_back<double, 16>(static_cast<std::size_t>(K));
+    w.current_nodes->give_back<double, 16>(static_cast<std::size_t>(K));
     child[b].stats = w.pure_stats(c, static_cast<int>(child[b].n_rows));
   }
 }
@@ -85,7 +85,8 @@ inline CategoryBranches::Entry* start_nominal(Worker& w, Node& node, int f, int 
 inline int branch_of_missing(const Worker& w, const Node& node) {
   const CategoryBranches::Entry& last = node.branches->end()[-1];
   const u32 missing = w.run.p.columns[node.feature].n_values;
-  return static_cast<u32>(last.category) == missing ? last.branch : -1;
+  if (last.category != missing) return -1;
+  return w.run.p.multiway ? node.n_children - 1 : last.second;
 }
 
 template <class Rows> struct Forking {
@@ -169,15 +170,8 @@ template <class Rows> struct Forking {
     std::int32_t* map = arena.take<std::int32_t>(V);
     if (best.map[k]) {
       std::copy_n(best.map[k], V, map);
-    } else if (w.run.p.n_classes || w.run.p.multiway) {
-      branches_of(w.run, table, n, static_cast<int>(V), best.key[k], arena, map);
-    } else {  // the first key + 1 categories in the order of their means
-      Category* order = arena.take<Category>(V);
-      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      const int m = sort_by_mean(w.run.p, arena, table, n, static_cast<int>(V), order, unknown,
-                                 ExactMeans<Rows>{w, bundle, rows, k, f});
-      std::fill_n(map, V, -1);
-      for (int j = 0; j < m; j++) map[order[j].code] = static_cast<u64>(j) > best.key[k];
+    } else {
+      branches_of(k, table, n, V, map);
     }
     int n_branches = 0;
     std::size_t present = 0;
@@ -190,7 +184,7 @@ template <class Rows> struct Forking {
     for (int b = 0; b < n_branches; b++) std::fill_n(child[b].stats, K, 0.0);
     for (u32 v = 0; v < V; v++)
       if (map[v] >= 0) {
-        *entry++ = {static_cast<std::int32_t>(rows.value_rank(f, v)), map[v]};
+        *entry++ = {rows.value_rank(f, v), !w.run.p.multiway && map[v] > 0};
         child[map[v]].n_rows += n[v];
         for (int c = 0; c < K; c++) child[map[v]].stats[c] += table[static_cast<int>(v) * K + c];
       }
@@ -208,11 +202,33 @@ template <class Rows> struct Forking {
   }
 
  private:
+  // The branches of a lane's nominal test, by category.
+  void branches_of(int k, const double* table, const i64* n, u32 V, std::int32_t* map) const {
+    const auto mark = arena.mark();
+    const int most = static_cast<int>(V);
+    NominalColumn(w.run, table, n, most, arena, NoTargets{},
+                  ExactSums<Rows>{w, bundle, rows, k, best.feature[k]})
+        .branches(best.key[k], map, most);
+    arena.release(mark);
+  }
+  // The same of its best test; null for numeric tests.
+  const std::int32_t* map_of(int k) const {
+    const int f = best.feature[k];
+    if (!w.run.p.columns[f].nominal || best.map[k]) return best.map[k];
+    const CategoryTables tables = CategoryTables::of(w, bundle, rows, f, 1u << k);
+    std::int32_t* map = arena.take<std::int32_t>(tables.V);
+    branches_of(k, tables.table[k], tables.n[k], tables.V, map);
+    return map;
+  }
   bool enough_decrease(int k) const {
     const double least = limits_of(w, bundle, k).min_decrease;
     if (!(least > 0)) return true;
-    if (w.run.on_grid)
-      return exact_decrease(w, bundle, rows, best, k) + 2.220446049250313e-16 >= least;
+    if (w.run.on_grid) {
+      const auto mark = arena.mark();
+      const double gain = exact_decrease(w, bundle, rows, best, k, map_of(k));
+      arena.release(mark);
+      return gain + 2.220446049250313e-16 >= least;
+    }
     const Node& node = *bundle.node[k];
     const Quality& quality = w.run.quality;
     const double parts = w.run.criterion().adds ? 0 : parts_of_choice(k);
@@ -236,7 +252,7 @@ template <class Rows> struct Forking {
       const u32 V = tables.V;
       const double* table = tables.table[k];
       std::int32_t* map = arena.take<std::int32_t>(V);
-      branches_of(w.run, table, tables.n[k], static_cast<int>(V), best.key[k], arena, map);
+      branches_of(k, table, tables.n[k], V, map);
       double* part = arena.take<double>(static_cast<std::size_t>(K));
       for (int b = 0, any = 1; any; b++) {
         any = 0;

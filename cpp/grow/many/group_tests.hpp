@@ -47,7 +47,9 @@ class GroupTests {
   int join_nominal(int f, const Node& node) {
     using Entry = CategoryBranches::Entry;
     const u32 V = p.columns[f].n_values + 1;
-    const auto branch = [&](const Entry& e) { return p.multiway ? e.category : e.branch; };
+    const auto branch = [&](const Entry& e) {
+      return static_cast<std::int32_t>(p.multiway ? e.category : e.second);
+    };
     const auto add_to = [&](GroupTest& t) {
       for (const Entry& e : *node.branches) t.map[e.category] = branch(e);
       return static_cast<int>(&t - list.data());

@@ -120,9 +120,8 @@ template <class P> class MemberSearch {
   void evaluate_categories(const Member& member, const CategorySums& sums, Search<P>& search) {
     const auto mark = w.scratch.mark();
     const CategorySums own = less(member, sums);
-    const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-    search.evaluate_nominal(0, sums.f, own.table, own.n, p.columns[sums.f].n_values + 1, unknown,
-                            ExactMeans<MemberRows>{w, bundle, rows, 0, sums.f});
+    search.evaluate_nominal(0, sums.f, own.table, own.n, p.columns[sums.f].n_values + 1,
+                            NoTargets{}, ExactSums<MemberRows>{w, bundle, rows, 0, sums.f});
     w.scratch.release(mark);
   }
   CategorySums less(const Member& member, const CategorySums& sums) const {

@@ -336,10 +336,10 @@ class Groups {
     if (!p.columns[node.feature].nominal || !p.multiway) return node.children + branch;
     using Entry = CategoryBranches::Entry;
     const Entry* e = std::lower_bound(
-        node.branches->begin(), node.branches->end(), static_cast<std::int32_t>(branch),
-        [](const Entry& entry, std::int32_t category) { return entry.category < category; });
-    const bool found = e < node.branches->end() && e->category == static_cast<std::int32_t>(branch);
-    return found ? node.children + e->branch : nullptr;
+        node.branches->begin(), node.branches->end(), branch,
+        [](const Entry& entry, std::size_t category) { return entry.category < category; });
+    const bool found = e < node.branches->end() && e->category == branch;
+    return found ? node.children + (e - node.branches->begin()) : nullptr;
   }
   // Divides the held-out rows of a member between its children.
   void move_member(const Member& member, Group* child, std::size_t n_branches) {

@@ -6,7 +6,8 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kRowMask = 0xfff;  // a local table with lists has at most 4096 rows
+constexpr u32 kRowMask = 0xfff;                 // a local table with lists has at most 4096 rows
+constexpr u32 kRowWords = (kRowMask + 1) / 64;  // of a bit per row
 // entries behind the end of a list that a scan may read; they name row 0
 constexpr u32 kListRoom = 16;
 #if defined(__AVX512VL__)

@@ -289,8 +289,7 @@ template <bool kClasses> class FewRows {
     }
     CategoryBranches::Entry* entry = start_nominal(w, node, c.f, 2, c.n);
     for (u32 i = 0; i < c.n; i++)
-      entry[i] = {static_cast<std::int32_t>(table.columns[c.f].global[c.codes[i]]),
-                  !(c.sets[i] & best.left)};
+      entry[i] = {table.columns[c.f].global[c.codes[i]], !(c.sets[i] & best.left)};
     for (int b = 0; b < 2; b++) {
       const FewSet part = b ? rows & ~best.left : best.left;
       Node& child = node.children[b];

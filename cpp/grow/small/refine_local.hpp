@@ -354,7 +354,8 @@ void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, con
     for (u32 lanes = bundle.lanes; lanes; lanes = after(lanes & (lanes - 1))) {
       const int k = __builtin_ctz(lanes);
       w.poll();
-      SingleTask<Code>(w, table, bundle, k, marks).start(k, code);
+      w.with_nodes_of(task_of(w, bundle, k),
+                      [&] { SingleTask<Code>(w, table, bundle, k, marks).start(k, code); });
     }
   };
   if (const BitRows* bits = BitRows::of(w, table)) refine_tasks(BitCode{bits});

@@ -215,8 +215,7 @@ template <class P> struct BitSearch : SingleSearch<P> {
         std::copy_n(values.of(j), K, sums + j * K);
         count[j] = values.rows(j);
       }
-      const auto unknown = [](int) { return std::numeric_limits<double>::quiet_NaN(); };
-      return evaluate_categories(f, sums, count, values.n, unknown, unknown);
+      return evaluate_categories(f, sums, count, values.n, NoTargets{}, NoExactSums{});
     }
     p.clear();
     const u32 present = values.n - (values.rank[values.n - 1] == table.columns[f].missing_rank);

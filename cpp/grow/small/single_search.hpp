@@ -21,12 +21,14 @@ template <class P> struct SingleSearch : Search<P> {
       : Base(worker, b, so_far), w(worker), table(t), rows(r), all{x.n, x.any_list(), t} {
     this->bundle_rows = &all;
     this->same_split = &split_alike<SingleRows>;
+    if (w.run.rounded() && !w.run.class_weights)
+      this->first_rows.bits = w.scratch.take<u64>(kRowWords);
   }
 
   // Does the cut have the statistics of the best test? It comes later, so it loses the tie.
   bool repeats_best(int f) {
     if (w.run.rounded() || best.feature[0] < 0 || f < best.feature[0] ||
-        p.rows_left(0) != best.n_left[0] || w.run.p.columns[best.feature[0]].nominal)
+        p.rows_left(0) != best.n_left[0])
       return false;
     p.left(0, stats);
     for (int c = 0; c < best.K; c++)
@@ -206,29 +208,34 @@ template <class P> struct SingleSearch : Search<P> {
     }
     evaluate_categories(
         f, sums, count, m, [&](int v) { return table.target[list[first[v]] & kRowMask]; },
-        [&](int v) {
-          i64* exact = empty_sums(w);
-          for (u32 i = first[v], end = i + static_cast<u32>(count[v]); i < end; i++)
-            add_exactly(w, bundle, 0, table.ids[list[i] & kRowMask], exact);
-          return exact_mean(w.run.p, exact);
-        });
+        ListedSums{w, bundle, table, list, first, count});
     w.scratch.release(mark);
   }
+
+  // The rows of the categories of a column, and their exact sums.
+  struct ListedSums {
+    Worker& w;
+    const Bundle& bundle;
+    const LocalTable& table;
+    const u32 *list, *first;
+    const i64* count;
+
+    template <class F> void each_row(int v, F f) const {
+      for (u32 i = first[v], end = i + static_cast<u32>(count[v]); i < end; i++)
+        f(list[i] & kRowMask);
+    }
+    const i64* operator()(int v) const {
+      i64* sums = empty_sums(w);
+      each_row(v, [&](u32 row) { add_exactly(w, bundle, 0, table.ids[row], sums); });
+      return sums;
+    }
+  };
 
   template <class Single, class Exact>
   void evaluate_categories(int f, const double* sums, const i64* count, u32 m, Single single,
                            Exact exact) {
-    const auto worth = [&](const double* left, i64 n_left) {
-      if constexpr (requires { p.put_left(left, n_left); }) {
-        if (!best.rivals) {
-          p.put_left(left, n_left);
-          return Base::may_beat(p) != 0;
-        }
-      }
-      return true;
-    };
-    if (m > 2 || worth(sums, count[0]))
-      Base::evaluate_nominal(0, f, sums, count, m, single, exact, worth);
+    if (m > 2 || Base::worth(0, sums, count[0]))
+      Base::evaluate_nominal(0, f, sums, count, m, single, exact);
   }
 
   template <class Code> void run(const SingleNode<Code>& x) {

@@ -170,7 +170,7 @@ template <class P> struct SumSearch : SingleSearch<P> {
               while (rank[all.at(i)] != v) i++;
               return table.target[all.at(i)];
             },
-            ExactMeans<SingleRows>{w, bundle, all, 0, f});
+            ExactSums<SingleRows>{w, bundle, all, 0, f});
         w.scratch.release(mark);
         continue;
       }
