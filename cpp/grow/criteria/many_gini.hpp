@@ -36,7 +36,6 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
         if (n_c[c] > 0) present[n_present++] = static_cast<u8>(c);
     clear();
   }
-  int parts() const { return C; }
   void clear() {
     l = a = V{};
     b = b0;
@@ -56,10 +55,6 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
       a += one * step;
       b += one * (step - n_c[c] - n_c[c]);
     }
-  }
-  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
-    const u32 x = rows.info[row];
-    cell[x >> 16] += ones<T, W>(x);
   }
   CC_INLINE void add_cell(const V* cell) {
     l = V{};

@@ -177,8 +177,7 @@ struct Block {
       next[c] = std::move(later);
     }
     route(worker, rows, forked, children);
-    // The squares of a regression cannot be derived. They are needed to open intervals only.
-    if (children.left && statistics && (worker.run.p.n_classes || worker.run.by_value))
+    if (children.left && statistics)
       join_siblings(worker.run, bundle, children, next, statistics,
                     [&](const WaitingBundle& child) {
                       return child.n_rows > local_limit(child, child.n_rows);
