@@ -21,7 +21,8 @@ template <class P> struct BorderSearch : Search<P> {
         w(worker),
         rows(r),
         counted(c),
-        cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
+        cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 8))) {
+    std::fill_n(cell, worker.run.K() + 8, V{});  // the end stays 0 (ClassSums)
     this->bundle_rows = &rows;
     this->same_split = &split_alike<LargeRows>;
     if constexpr (requires { p.running; }) p.running = false;

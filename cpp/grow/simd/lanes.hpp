@@ -242,6 +242,22 @@ template <class T, int W> CC_INLINE Vec<T, W> from_counts(const Vec<u32, W>& v) 
   else return __builtin_convertvector((Vec<std::int32_t, W>)v, Vec<T, W>);
 }
 
+// Reads the first n of eight counts; the others are 0.
+CC_INLINE Vec<u32, 8> first_counts(const u32* from, int n) {
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<__mmask8>(n < 8 ? (1u << n) - 1 : 0xff);
+  return (Vec<u32, 8>)_mm256_maskz_loadu_epi32(mask, from);
+#elif defined(__AVX2__)
+  const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), places);
+  return (Vec<u32, 8>)_mm256_maskload_epi32(reinterpret_cast<const int*>(from), mask);
+#else
+  Vec<u32, 8> counts{};
+  for (int i = 0; i < 8 && i < n; i++) counts[i] = from[i];
+  return counts;
+#endif
+}
+
 // Packs together the bits of `mask` that are set in `live`.
 CC_INLINE u32 pack_bits(u32 mask, u32 live) {
 #if defined(__BMI2__)
