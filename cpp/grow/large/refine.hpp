@@ -50,8 +50,10 @@ struct Block {
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)
       most = (most + 15) / 16;
-    // with many classes, the statistics of a large bundle take longer than sorting its rows
-    return levels >= 6 || run.p.n_classes >= kManyClasses ? most : most >> (6 - levels);
+    // The intervals of a single task are scanned fast, so sorting must serve more levels if none of
+    // them is opened. With many classes, the statistics take longer than sorting the rows.
+    const i64 enough = lanes == 1 && run.by_value ? 8 : 6;
+    return levels >= enough || run.p.n_classes >= kManyClasses ? most : most >> (enough - levels);
   }
 
   // Progress. Over all leaves the rows of the nodes add up to the training rows of all tasks. A
