@@ -23,7 +23,8 @@ namespace {
 using Place = std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>>;
 
 Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_threads,
-           const Array<std::int32_t>& n_categories, const Output<std::uint32_t, 2>& ranks,
+           const Array<std::int32_t>& n_categories,
+           const std::optional<Output<std::uint32_t, 2>>& ranks,
            const Output<std::uint8_t, 2>& coarse, const Output<float, 2>& values,
            const Output<std::uint32_t, 2>& coarse_first, const Output<std::int32_t>& n_values,
            const Output<std::int32_t>& n_coarse, const Output<std::int64_t>& n_missing,
@@ -34,18 +35,25 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
        "rank_columns: max_intervals must be from 2 to 255");
   need_within(n_categories, -1, max_categories + 1,
               "rank_columns: a column has at most 2**24 categories");
-  need(
-      ranks.shape(1) == n && coarse.shape(1) == n && values.shape(1) == (bins ? 2 * max_coarse : n),
-      "rank_columns: ranks, coarse and values must have one entry per row of the matrix; with "
-      "bins, values have 510");
-  need(n_categories.size() == F && ranks.shape(0) == F && coarse.shape(0) == F &&
-           values.shape(0) == F && coarse_first.shape(0) == F && n_values.size() == F &&
-           n_coarse.size() == F && n_missing.size() == F && close.size() == F &&
-           coarse_first.shape(1) == max_coarse + 1,
+  need(coarse.shape(1) == n && values.shape(1) == (bins ? 2 * max_coarse : n),
+       "rank_columns: coarse and values must have one entry per row of the matrix; with "
+       "bins, values have 510");
+  if (ranks)
+    need(ranks->shape(0) == F && ranks->shape(1) == n,
+         "rank_columns: ranks must have the shape of coarse");
+  else
+    need(bins && std::all_of(n_categories.data(), n_categories.data() + n_categories.size(),
+                             [](std::int32_t c) { return c <= std::int32_t{max_coarse}; }),
+         "rank_columns: ranks can be left out only with bins and at most 255 categories");
+  need(n_categories.size() == F && coarse.shape(0) == F && values.shape(0) == F &&
+           coarse_first.shape(0) == F && n_values.size() == F && n_coarse.size() == F &&
+           n_missing.size() == F && close.size() == F && coarse_first.shape(1) == max_coarse + 1,
        "rank_columns: n_categories and the results must have one entry per column");
-  const RankedColumns out{n_categories.data(), ranks.data(),        coarse.data(),
-                          values.data(),       coarse_first.data(), n_values.data(),
-                          n_coarse.data(),     n_missing.data(),    close.data()};
+  const RankedColumns out{n_categories.data(), ranks ? ranks->data() : nullptr,
+                          coarse.data(),       values.data(),
+                          coarse_first.data(), n_values.data(),
+                          n_coarse.data(),     n_missing.data(),
+                          close.data()};
   const Cell infinite = with_numbers(matrix, [&](const auto& strided) {
     nb::gil_scoped_release release;
     return rank_columns(strided, max_intervals, bins, out, n_threads);
@@ -198,9 +206,9 @@ void find_copies(const Matrix<std::uint32_t>& ranks, const Array<std::uint64_t>&
 
 void bind_data(nb::module_& m) {
   m.def("rank_columns", &rank, "matrix"_a, "max_intervals"_a, "bins"_a, "n_threads"_a,
-        "n_categories"_a, "ranks"_a.noconvert(), "coarse"_a.noconvert(), "values"_a.noconvert(),
-        "coarse_first"_a.noconvert(), "n_values"_a.noconvert(), "n_coarse"_a.noconvert(),
-        "n_missing"_a.noconvert(), "close"_a.noconvert());
+        "n_categories"_a, "ranks"_a.noconvert().none(), "coarse"_a.noconvert(),
+        "values"_a.noconvert(), "coarse_first"_a.noconvert(), "n_values"_a.noconvert(),
+        "n_coarse"_a.noconvert(), "n_missing"_a.noconvert(), "close"_a.noconvert());
   m.def("intervals", &join_ranks, "end"_a, "max_intervals"_a, "first"_a.noconvert());
   m.def("bits_of", &find_bits, "numbers"_a);
   m.def("spread_of", &find_spread, "numbers"_a, "centre"_a);

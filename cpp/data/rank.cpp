@@ -2,9 +2,10 @@
 //
 // Two cases are faster. For bins of many rows, keys are sorted without their rows (of very many
 // rows, only those near the borders of the bins: bins.hpp), and each row is then looked up among
-// the borders. Columns with few values are ranked by a hash table and a sort of the values. Each
-// thread takes whole columns; when none is left, it takes parts of the columns of other threads,
-// because 28 columns do not keep 16 threads busy.
+// the borders. Bins are only written as coarse ranks if the caller has no other ranks, so their
+// keys are kept for a few columns at a time. Columns with few values are ranked by a hash table and
+// a sort of the values. Each thread takes whole columns; when none is left, it takes parts of the
+// columns of other threads, because 28 columns do not keep 16 threads busy.
 #include "rank.hpp"
 
 #include <algorithm>
@@ -32,14 +33,21 @@ constexpr std::size_t rows_per_value = 8;
 // tiles of a row-major matrix that fit in the cache
 constexpr std::size_t tile_rows = 256, tile_columns = 16;
 
+// The keys of neighbouring columns, one column after the other.
+struct KeyColumns {
+  std::uint32_t* keys;
+  std::size_t n_rows, first, end;  // columns
+  std::uint32_t* column(std::size_t f) const { return keys + (f - first) * n_rows; }
+};
+
 // Writes the keys of a block of rows, column by column; returns whether one is infinite.
 template <class T>
-bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin, std::size_t end) {
+bool write_keys(const Strided<T>& m, const KeyColumns& to, std::size_t begin, std::size_t end) {
   bool infinite = false;
-  for (std::size_t f0 = 0; f0 < m.n_columns; f0 += tile_columns)
+  for (std::size_t f0 = to.first; f0 < to.end; f0 += tile_columns)
     for (std::size_t r0 = begin; r0 < end; r0 += tile_rows)
-      for (std::size_t f = f0; f < std::min(f0 + tile_columns, m.n_columns); f++) {
-        std::uint32_t* keys = out.ranks + f * m.n_rows;
+      for (std::size_t f = f0; f < std::min(f0 + tile_columns, to.end); f++) {
+        std::uint32_t* keys = to.column(f);
         const T* column = m.data + static_cast<std::ptrdiff_t>(f) * m.column_stride;
         for (std::size_t r = r0; r < std::min(r0 + tile_rows, end); r++) {
           const std::uint32_t key =
@@ -51,10 +59,10 @@ bool write_keys(const Strided<T>& m, const RankedColumns& out, std::size_t begin
   return infinite;
 }
 
-Cell first_infinite(const RankedColumns& out, std::size_t n_rows, std::size_t n_columns) {
-  for (std::size_t f = 0; f < n_columns; f++) {
-    const std::uint32_t* keys = out.ranks + f * n_rows;
-    for (std::size_t r = 0; r < n_rows; r++)
+Cell first_infinite(const KeyColumns& columns) {
+  for (std::size_t f = columns.first; f < columns.end; f++) {
+    const std::uint32_t* keys = columns.column(f);
+    for (std::size_t r = 0; r < columns.n_rows; r++)
       if (keys[r] == plus_infinity_key || keys[r] == minus_infinity_key)
         return {static_cast<std::ptrdiff_t>(f), static_cast<std::ptrdiff_t>(r)};
   }
@@ -81,8 +89,9 @@ template <class Item> std::size_t present_items(const Item* sorted, std::size_t 
       sorted);
 }
 
-// Replaces keys by the numbers of their bins.
-void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std::uint8_t* coarse) {
+// Writes the numbers of the keys' bins, also in place of the keys if they are wanted as ranks.
+void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, bool with_ranks,
+                 std::uint8_t* coarse) {
   const std::uint32_t *border = table.border.data(), low = border[0];
   const std::uint8_t* at = table.at.data();
   const std::size_t n_bins = table.n_bins, cells = table.cells;
@@ -99,7 +108,7 @@ void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, std:
         else last = middle - 1;
       }
     }
-    keys[r] = static_cast<std::uint32_t>(c);
+    if (with_ranks) keys[r] = static_cast<std::uint32_t>(c);
     coarse[r] = static_cast<std::uint8_t>(c);
   }
 }
@@ -121,6 +130,7 @@ std::size_t move_borders(const float* values, std::size_t n_values, std::size_t 
 }
 
 // Writes ranks (or bins) and intervals of the rows of sorted pairs, for the intervals c..n_coarse.
+// ranks: null if they are not wanted.
 void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint32_t* first,
                   std::size_t c, std::size_t n_coarse, bool bins, std::uint32_t* ranks,
                   std::uint8_t* coarse) {
@@ -128,7 +138,7 @@ void number_ranks(const Pair* sorted, const std::uint32_t* end, const std::uint3
     std::size_t i = first[c] ? end[first[c] - 1] : 0;
     for (std::uint32_t r = first[c]; r < first[c + 1]; r++)
       for (; i < end[r]; i++) {
-        ranks[sorted[i].row] = bins ? static_cast<std::uint32_t>(c) : r;
+        if (ranks) ranks[sorted[i].row] = bins ? static_cast<std::uint32_t>(c) : r;
         coarse[sorted[i].row] = static_cast<std::uint8_t>(c);
       }
   }
@@ -174,8 +184,8 @@ bool rank_few(std::uint32_t* keys, std::size_t n, std::size_t most, float* value
 
 // Codes of categories are their ranks. They are counted only if there are more categories than
 // coarse intervals.
-void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
-  std::uint32_t *ranks = out.ranks + f * n, *first = out.coarse_first + f * (max_coarse + 1);
+void rank_codes(std::uint32_t* ranks, std::size_t n, std::size_t f, const RankedColumns& out) {
+  std::uint32_t* first = out.coarse_first + f * (max_coarse + 1);
   const auto n_categories = static_cast<std::size_t>(out.n_categories[f]);
   const auto missing = static_cast<float>(n_categories);
   std::size_t n_missing = 0;
@@ -205,10 +215,10 @@ void rank_codes(std::size_t n, std::size_t f, const RankedColumns& out) {
   out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
 }
 
-void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size_t max_intervals,
-                 bool bins, const RankedColumns& out, Scratch& scratch) {
-  if (out.n_categories[f] >= 0) return rank_codes(n, f, out);
-  std::uint32_t* ranks = out.ranks + f * n;
+void rank_column(const Ranking& ranking, std::uint32_t* keys, std::size_t n, std::size_t f,
+                 std::size_t max_intervals, bool bins, const RankedColumns& out, Scratch& scratch) {
+  if (out.n_categories[f] >= 0) return rank_codes(keys, n, f, out);
+  std::uint32_t* ranks = out.ranks ? keys : nullptr;  // written in place
   std::uint8_t* coarse = out.coarse + f * n;
   float* values = bins ? scratch.values.get() : out.values + f * n;
   std::uint32_t* first = out.coarse_first + f * (max_coarse + 1);
@@ -220,23 +230,23 @@ void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size
     n_values = distinct(sorted, present, values, end);
     n_coarse = intervals(end, n_values, max_intervals, first);
   };
-  if (rank_few(ranks, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values,
+  if (rank_few(keys, n, std::min(max_intervals, n / rows_per_value), values, coarse, n_values,
                present)) {
     n_coarse = intervals(end, n_values, max_intervals, first);
   } else if (bins && n >= many_rows) {
     if (n >= very_many_rows) {
-      BinnedValues binned(ranks, n, scratch);
+      BinnedValues binned(keys, n, scratch);
       present = binned.n_present();
       n_coarse = binned.bins(ranking, max_intervals, first);
     } else {
-      ranked(sorted_items<Key>(ranking, ranks, n, scratch));
+      ranked(sorted_items<Key>(ranking, keys, n, scratch));
     }
     const BinTable table(n, values, first, n_coarse);
     ranking.share(n, ranking.n_parts(n), [&](std::size_t, std::size_t begin, std::size_t stop) {
-      number_bins(ranks + begin, stop - begin, table, coarse + begin);
+      number_bins(keys + begin, stop - begin, table, ranks != nullptr, coarse + begin);
     });
   } else {
-    const Pair* sorted = sorted_items<Pair>(ranking, ranks, n, scratch);
+    const Pair* sorted = sorted_items<Pair>(ranking, keys, n, scratch);
     ranked(sorted);
     if (!bins && n_coarse < n_values) n_coarse = move_borders(values, n_values, n_coarse, first);
     ranking.share(n_coarse, std::min(ranking.n_parts(n), n_coarse),
@@ -244,7 +254,7 @@ void rank_column(const Ranking& ranking, std::size_t n, std::size_t f, std::size
                     number_ranks(sorted, end, first, begin, stop, bins, ranks, coarse);
                   });
     for (std::size_t i = present; i < n; i++) {
-      ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values);
+      if (ranks) ranks[sorted[i].row] = static_cast<std::uint32_t>(bins ? n_coarse : n_values);
       coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
     }
   }
@@ -278,34 +288,44 @@ template <class T>
 Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins,
                   const RankedColumns& out, int n_threads) {
   const std::size_t n = m.n_rows, n_columns = m.n_columns;
+  if (!n_columns) return {};
   if (n * n_columns < few_cells) n_threads = 1;
   Team team(n < few_rows
                 ? static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns))
                 : n_threads);
-  std::atomic<bool> infinite{false};
-  parallel_for(
-      static_cast<std::int64_t>(n), 16 * tile_rows, team,
-      [&](std::int64_t begin, std::int64_t end) {
-        if (write_keys(m, out, static_cast<std::size_t>(begin), static_cast<std::size_t>(end)))
-          infinite = true;
+  std::vector<std::unique_ptr<Scratch>> scratch(static_cast<std::size_t>(team.size()));
+  const std::size_t n_groups = out.ranks ? 1 : (n_columns + tile_columns - 1) / tile_columns;
+  const auto first_of = [&](std::size_t group) { return group * n_columns / n_groups; };
+  const std::unique_ptr<std::uint32_t[]> room(
+      out.ranks ? nullptr : new std::uint32_t[n * ((n_columns + n_groups - 1) / n_groups)]);
+  for (std::size_t group = 0; group < n_groups; group++) {
+    const KeyColumns keys{room ? room.get() : out.ranks, n, first_of(group), first_of(group + 1)};
+    std::atomic<bool> infinite{false};
+    parallel_for(
+        static_cast<std::int64_t>(n), 16 * tile_rows, team,
+        [&](std::int64_t begin, std::int64_t end) {
+          if (write_keys(m, keys, static_cast<std::size_t>(begin), static_cast<std::size_t>(end)))
+            infinite = true;
+        });
+    if (infinite) return first_infinite(keys);
+    WaitingLists<WaitingColumn> waiting(team.size());
+    for (std::size_t f = keys.first; f < keys.end; f++)
+      waiting.add(0, WaitingColumn::Pointer(new WaitingColumn{f}));
+    Failure failure;
+    team.run(team.size(), [&](int thread) {
+      failure.guard([&] {
+        auto& own = scratch[static_cast<std::size_t>(thread)];
+        if (!own) own = std::make_unique<Scratch>(n, bins ? n : 0);
+        while (const auto column = waiting.next(thread)) {
+          rank_column({waiting, thread}, keys.column(column->f), n, column->f, max_intervals, bins,
+                      out, *own);
+          waiting.finished();
+        }
       });
-  if (infinite) return first_infinite(out, n, n_columns);
-  if (!n_columns) return {};
-  WaitingLists<WaitingColumn> waiting(team.size());
-  for (std::size_t f = 0; f < n_columns; f++)
-    waiting.add(0, WaitingColumn::Pointer(new WaitingColumn{f}));
-  Failure failure;
-  team.run(team.size(), [&](int thread) {
-    failure.guard([&] {
-      Scratch scratch(n, bins ? n : 0);
-      while (const auto column = waiting.next(thread)) {
-        rank_column({waiting, thread}, n, column->f, max_intervals, bins, out, scratch);
-        waiting.finished();
-      }
+      if (failure.any()) waiting.stop();
     });
-    if (failure.any()) waiting.stop();
-  });
-  failure.rethrow();
+    failure.rethrow();
+  }
   return {};
 }
 

@@ -12,7 +12,7 @@ namespace crosscut {
 struct RankedColumns {
   // at most max_categories for nominal columns, whose numbers are codes; -1 for other columns
   const std::int32_t* n_categories;
-  std::uint32_t* ranks;
+  std::uint32_t* ranks;  // null: not wanted, because the coarse ranks of all columns are the ranks
   std::uint8_t* coarse;
   // the first n_values are filled, ascending; with bins 2 * max_coarse entries: lowest and highest
   // value of each bin; unused for nominal columns

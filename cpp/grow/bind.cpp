@@ -36,15 +36,17 @@ template <class Part> struct HeldPart : Held<Part> {
 struct HeldTable : Held<Table> {
   std::vector<Column> column_list;
 
-  HeldTable(const Matrix<std::uint32_t>& ranks, const Matrix<std::uint8_t>& coarse,
+  // ranks: none if the coarse codes of all columns are their ranks
+  HeldTable(Maybe<Matrix<std::uint32_t>> ranks, const Matrix<std::uint8_t>& coarse,
             const Array<std::int32_t>& n_values, const nb::list& values,
             const nb::list& coarse_first, const Array<bool>& nominal,
             const Array<bool>& has_missing, const Array<bool>& close, Maybe<nb::list> edges,
             int n_threads) {
-    const std::size_t F = ranks.shape(0), N = ranks.shape(1);
+    const std::size_t F = coarse.shape(0), N = coarse.shape(1);
     need(N < (std::size_t{1} << 31) && F < (std::size_t{1} << 31),
          "the core grows at most 2^31 rows and columns");
-    need(coarse.shape(0) == F && coarse.shape(1) == N, "coarse must have the shape of ranks");
+    need(!ranks || (ranks->shape(0) == F && ranks->shape(1) == N),
+         "ranks must have the shape of coarse");
     need(n_values.size() == F && nb::len(values) == F && nb::len(coarse_first) == F &&
              nominal.size() == F && has_missing.size() == F && close.size() == F &&
              (!edges || nb::len(*edges) == F),
@@ -52,7 +54,7 @@ struct HeldTable : Held<Table> {
          "entry per column");
     arrays.reserve(2 + 3 * F);
     column_list.reserve(F);
-    hold(ranks);
+    if (ranks) hold(*ranks);
     hold(coarse);
     for (std::size_t f = 0; f < F; f++) {
       const auto fits = [f](bool holds, const char* what) {
@@ -65,7 +67,7 @@ struct HeldTable : Held<Table> {
       c.has_missing = has_missing.data()[f];
       c.close = close.data()[f];
       c.n_values = static_cast<std::uint32_t>(n_values.data()[f]);
-      c.ranks = ranks.data() + f * N;
+      c.ranks = ranks ? ranks->data() + f * N : nullptr;
       if (!c.nominal) {
         const auto starts = nb::cast<Array<std::uint32_t>>(coarse_first[f]);
         fits(starts.size() >= 1 && starts.size() <= 256, "coarse_first must have 1 to 256 entries");
@@ -88,6 +90,7 @@ struct HeldTable : Held<Table> {
       } else if (c.n_values <= 255) {
         c.coarse = coarse.data() + f * N;
       }
+      fits(ranks || (c.coarse && !has_intervals(c)), "coarse codes cannot be the ranks");
       column_list.push_back(c);
     }
     n_rows = N;
@@ -103,13 +106,15 @@ struct HeldTable : Held<Table> {
 
   void check_codes(const Column& c) const {
     if (!n_rows) return;
-    need(all_at_most(c.ranks, n_rows, c.n_values - (c.has_missing || !c.n_values ? 0u : 1u)),
+    need(!c.ranks ||
+             all_at_most(c.ranks, n_rows, c.n_values - (c.has_missing || !c.n_values ? 0u : 1u)),
          "ranks must be below n_values, or equal to it where a value is missing");
-    if (c.nominal)
+    if (c.nominal && c.ranks)
       need(!c.coarse || std::equal(c.ranks, c.ranks + n_rows, c.coarse),
            "coarse must be the ranks of a nominal column with at most 255 values");
-    else
-      need(largest(c.coarse, n_rows) <= c.n_coarse - (c.has_missing || !c.n_coarse ? 0u : 1u),
+    const std::uint32_t n_codes = c.nominal ? c.n_values : c.n_coarse;
+    if (!c.nominal || !c.ranks)
+      need(largest(c.coarse, n_rows) <= n_codes - (c.has_missing || !n_codes ? 0u : 1u),
            "coarse must be below the number of intervals, or equal to it where a value is missing");
   }
 };
@@ -360,10 +365,10 @@ void bind_grow(nb::module_& m) {
   m.def("impurity", &impurity, "criterion"_a, "value"_a, "weight"_a);
   nb::class_<HeldTable>(m, "Table")
       .def(
-          nb::init<const Matrix<std::uint32_t>&, const Matrix<std::uint8_t>&,
+          nb::init<Maybe<Matrix<std::uint32_t>>, const Matrix<std::uint8_t>&,
                    const Array<std::int32_t>&, const nb::list&, const nb::list&, const Array<bool>&,
                    const Array<bool>&, const Array<bool>&, Maybe<nb::list>, int>(),
-          "ranks"_a, "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a,
+          "ranks"_a.none(), "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a,
           "has_missing"_a, "close"_a, "edges"_a.none(), "n_threads"_a = 1);
   nb::class_<HeldTarget>(m, "Target")
       .def(nb::init<int, Maybe<Array<std::int32_t>>, Maybe<Array<double>>, Maybe<Array<double>>,

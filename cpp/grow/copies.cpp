@@ -90,19 +90,19 @@ class Counter {
     const std::int32_t* children =
         trees.children.data() + root - tree + static_cast<std::size_t>(first_child[0]);
     const Routes routes(p, trees, tree, part.node);
-    const std::uint32_t* ranks = p.columns[trees.feature[part.node]].ranks;
+    const Column& column = p.columns[trees.feature[part.node]];
     bool any_missing = false;
     if (part.end - part.begin == 2) {  // one row each, whatever the test
       for (std::size_t b = 0; b < 2; b++) {
         trees.n_rows[root + static_cast<std::size_t>(children[b])] = 1;
-        any_missing |= routes.is_missing(ranks[rows[part.begin + b]]);
+        any_missing |= routes.is_missing(column.rank(rows[part.begin + b]));
       }
       if (!any_missing) trees.missing[part.node] = !(p.multiway && routes.nominal());
       return;
     }
     start.assign(n_children + 1, 0);
     for (std::size_t i = part.begin; i < part.end; i++) {
-      const std::uint32_t rank = ranks[rows[i]];
+      const std::uint32_t rank = column.rank(rows[i]);
       any_missing |= routes.is_missing(rank);
       branch_of[i] = routes.branch(rank);
       start[static_cast<std::size_t>(branch_of[i]) + 1]++;

@@ -18,11 +18,13 @@ struct Column {
   bool close;                  // some neighbouring values differ by at most 1e-7 (the gap rule)
   std::uint32_t n_values;      // ranks are 0..n_values-1; a missing value has rank n_values
   std::uint32_t n_coarse;      // coarse codes are 0..n_coarse-1; missing is n_coarse
-  const std::uint32_t* ranks;  // [n_rows]
+  const std::uint32_t* ranks;  // [n_rows]; null if the coarse codes are the ranks
   const std::uint8_t* coarse;  // [n_rows]; nominal: the ranks, null if they need more than a byte
   const std::uint32_t* coarse_first;  // [n_coarse + 1] first rank of every coarse interval
   const float* values;                // [n_values] ascending, null for nominal columns
   const double* edges;                // binned mode: threshold after each bin; null otherwise
+
+  std::uint32_t rank(std::size_t row) const { return ranks ? ranks[row] : coarse[row]; }
 };
 
 // Does any coarse interval have several values?

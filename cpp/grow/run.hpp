@@ -96,6 +96,16 @@ struct Run {
         values * static_cast<u64>(problem.n_classes) <= 32 * static_cast<u64>(problem.n_features);
   }
   int K() const { return quality.K; }
+  // The numbers per bin and lane of a large bundle: row counts by class; weights by class and the
+  // number of rows; or those of Moments.
+  int bin_parts() const {
+    if (p.n_classes) return counted ? K() : K() + 1;
+    return 2 + weighted + has_squares();
+  }
+  // the part that counts rows, unless rows are counted by class
+  int rows_part() const { return p.n_classes ? K() : 1 + weighted; }
+  // sums of squares are needed to open intervals
+  bool has_squares() const { return !p.n_classes && !by_value; }
   const Criterion& criterion() const { return *p.criterion; }
   bool counts_gini() const { return family == Family::binary_gini || family == Family::many_gini; }
   bool rounded() const { return p.weight_rounded || p.product_rounded; }

@@ -118,7 +118,7 @@ def rank_columns(
     bins: bool,
     n_threads: int,
     n_categories: NDArray[np.int32],
-    ranks: NDArray[np.uint32],
+    ranks: NDArray[np.uint32] | None,
     coarse: NDArray[np.uint8],
     values: NDArray[np.float32],
     coarse_first: NDArray[np.uint32],
@@ -145,7 +145,9 @@ def deal_folds(
 ) -> list[int]: ...
 def mark_rows(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -> int: ...
 def first_marked(masks: NDArray[np.uint16], bit: int, rows: NDArray[np.int64]) -> int: ...
-def copied_rows(ranks: NDArray[np.uint32], target: NDArray[np.uint64], copied: NDArray[np.bool_]) -> None: ...
+def copied_rows(
+    ranks: NDArray[np.uint32 | np.uint8], target: NDArray[np.uint64], copied: NDArray[np.bool_]
+) -> None: ...
 def rows_by_fold(folds: NDArray[np.int64], ordered: NDArray[np.int64], n_threads: int) -> list[int]: ...
 def masks_without(
     folds: NDArray[np.int64],
@@ -158,7 +160,7 @@ def masks_without(
 class Table:
     def __init__(
         self,
-        ranks: NDArray[np.uint32],
+        ranks: NDArray[np.uint32 | np.uint8] | None,
         coarse: NDArray[np.uint8],
         n_values: NDArray[np.int32],
         values: list[NDArray[np.float32]],
@@ -266,7 +268,7 @@ def bin_codes(
 class RuleTable:
     def __init__(
         self,
-        ranks: NDArray[np.uint32],
+        ranks: NDArray[np.uint32 | np.uint8],
         n_values: NDArray[np.int32],
         nominal: NDArray[np.uint8],
         values: list[NDArray[np.float32]],

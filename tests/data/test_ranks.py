@@ -242,6 +242,8 @@ def test_core_refuses_bad_shapes():
         {"n_categories": np.array([0, 2**24 + 1], np.int32)},
         {"n_categories": np.array([0], np.int32)},
         {"ranks": np.empty((2, 3), np.uint32)},
+        {"ranks": None},
+        {"ranks": None, "bins": True, "n_categories": np.array([-1, 256], np.int32)},
         {"coarse": np.empty((1, 4), np.uint8)},
         {"coarse_first": np.empty((2, 255), np.uint32)},
         {"matrix": np.zeros((4, 2), np.complex128)},

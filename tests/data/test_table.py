@@ -65,6 +65,28 @@ def test_bins_leave_nominal_columns():
     assert table.coarse_first[1].tolist() == list(range(31))
 
 
+def test_bins_are_stored_once():
+    X = np.random.default_rng(0).normal(size=(400, 40)).astype(np.float32)  # keys are kept of 16 columns
+    X[::7, 3] = np.nan
+    table = Table.from_data(X, max_bins=30)
+    assert table.ranks is table.coarse
+    assert table.coarse.dtype == np.uint8
+    for f in (0, 3, 13, 14, 39):
+        alone = Table.from_data(X[:, [f]], max_bins=30)
+        assert table.coarse[f].tolist() == alone.coarse[0].tolist()
+        assert table.edges[f].tolist() == alone.edges[0].tolist()
+    few = table.take(np.array([5, 3, 3]))
+    assert few.ranks is few.coarse
+    assert few.coarse.tolist() == table.coarse[:, [5, 3, 3]].tolist()
+    frame = pd.DataFrame({"a": X[:, 0], "b": [f"c{i % 300}" for i in range(400)]})
+    mixed = Table.from_data(frame, max_bins=30)
+    assert mixed.ranks.dtype == np.uint32
+    assert mixed.ranks[0].tolist() == mixed.coarse[0].tolist() == table.coarse[0].tolist()
+    X[9, 25] = X[4, 31] = np.inf
+    with pytest.raises(ValueError, match="x25"):
+        Table.from_data(X, max_bins=30)
+
+
 def test_many_categories_have_coarse_intervals():
     names = [f"c{i:04}" for i in range(1000)]
     table = Table.from_data(pl.DataFrame({"a": [*names, None]}))

@@ -52,6 +52,15 @@ def grow_with(given):
     return _core.grow(*parts, _core.Growth(*values[24:29]), *values[29:])
 
 
+def test_codes_of_single_values_are_the_ranks():
+    given = arguments()
+    trees, without = (grow_with(given | {"ranks": ranks})[0] for ranks in (given["ranks"], None))
+    assert all(np.array_equal(trees[name], without[name], equal_nan=True) for name in trees)
+    joined = [np.array([0, n], np.uint32) for n in given["n_values"]]
+    with pytest.raises(ValueError, match="coarse codes cannot be the ranks"):
+        grow_with(given | {"ranks": None, "coarse_first": joined})
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -59,6 +68,7 @@ def grow_with(given):
         ({"classes": np.zeros(49, np.int32)}, "must have one entry per row"),
         ({"ranks": np.full((3, 50), 99, np.uint32)}, "ranks must be below n_values"),
         ({"coarse": np.full((3, 50), 99, np.uint8)}, "coarse must be below the number of intervals"),
+        ({"ranks": None, "coarse": np.full((3, 50), 99, np.uint8)}, "coarse must be below the number"),
         ({"masks": np.zeros((2, 50), np.uint16)}, "masks must have the shape"),
         ({"limits": np.array([[9, 2, 0]] * 4)}, "limits must have"),
         ({"criterion": "magic"}, "criterion must be"),

@@ -12,6 +12,25 @@ from crosscut.tasks import Tasks
 from crosscut.tasks.growth import Growth, Limits
 
 
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), decades=st.integers(6, 12))
+def test_outliers_of_other_folds(seed, decades):
+    """The squares of an outlier cancel in the tasks that hold it out, which must not close an interval."""
+    rng = np.random.default_rng(seed)
+    n = 6000
+    X = rng.normal(size=(n, 2)).astype(np.float32)
+    y = 5.0 * (X[:, 0] > rng.normal()) + 0.1 * rng.normal(size=n)
+    y[rng.integers(0, n, 100)] *= 10.0**decades
+    table, target = Table.from_data(X), Target(y, 0)
+    tasks = Tasks.from_cv(10, n_rows=n, limits=Limits(max_depth=4))
+    large, local = (
+        grow(table, target, tasks, Growth("variance"), n_jobs=1, local_rows=rows) for rows in (1, 4096)
+    )
+    assert large.work["derived_rows"].sum() > 0
+    for a, b in zip(large.trees, local.trees, strict=True):
+        assert a.difference(b) is None
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

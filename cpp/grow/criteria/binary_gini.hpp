@@ -13,7 +13,6 @@ constexpr u32 kFloatRows = 1 << 16;
 template <class Real, int W> struct BinaryGiniOf {
   using T = Real;
   using V = Vec<T, W>;
-  static constexpr int kParts = 2;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, share, l, l1, limit, noise;
   const Bundle& bundle;
@@ -44,17 +43,11 @@ template <class Real, int W> struct BinaryGiniOf {
                                  : 0;
     set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
   }
-  int parts() const { return kParts; }
   void clear() { l = l1 = V{}; }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row];
     l += ones<T, W>(x);
     l1 += ones<T, W>(x >> 16);
-  }
-  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
-    const u32 x = rows.info[row];
-    cell[0] += ones<T, W>(x);
-    cell[1] += ones<T, W>(x >> 16);
   }
   CC_INLINE void add_cell(const V* cell) {
     l += cell[0];
@@ -94,9 +87,9 @@ template <class Real, int W> struct BinaryGiniOf {
     rows = static_cast<u32>(l);
     ones_left = static_cast<u32>(l1);
   }
-  static CC_INLINE void add_bin(const Vec<u32, W>* counts, u32 bin, u32& rows, u32& ones_left) {
-    rows += counts[2 * bin] + counts[2 * bin + 1];
-    ones_left += counts[2 * bin + 1];
+  static CC_INLINE void add_bin(const Vec<u32, W>* counts, u32& rows, u32& ones_left) {
+    rows += counts[0] + counts[1];
+    ones_left += counts[1];
   }
   static CC_INLINE void add_row(const ScanRows& from, u32 row, u32& rows, u32& ones_left) {
     rows++;

@@ -11,7 +11,9 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   using Sums = ClassSums<Real, W>;
   using T = Real;
   using V = Vec<T, W>;
-  using Sums::C, Sums::n_c, Sums::l_c, Sums::limit;
+  using Sums::C, Sums::n_c, Sums::l_c, Sums::limit, Sums::padded, Sums::kStep, Sums::sum,
+      Sums::step;
+  using typename Sums::Step;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0;
   int n_present = 0;
@@ -36,7 +38,6 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
         if (n_c[c] > 0) present[n_present++] = static_cast<u8>(c);
     clear();
   }
-  int parts() const { return C; }
   void clear() {
     l = a = V{};
     b = b0;
@@ -49,24 +50,22 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     const u32 x = rows.info[row], c = x >> 16;
     const V one = ones<T, W>(x);
     const V before = l_c[c];
-    const V step = before + before + T(1);
+    const V change = before + before + T(1);
     l += one;
     l_c[c] = before + one;
     if (running) {
-      a += one * step;
-      b += one * (step - n_c[c] - n_c[c]);
+      a += one * change;
+      b += one * (change - n_c[c] - n_c[c]);
     }
-  }
-  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
-    const u32 x = rows.info[row];
-    cell[x >> 16] += ones<T, W>(x);
   }
   CC_INLINE void add_cell(const V* cell) {
-    l = V{};
-    for (int c = 0; c < C; c++) {
-      l_c[c] += cell[c];
-      l += l_c[c];
+    Step rows{};
+    for (int c = 0; c < padded; c += kStep) {
+      const Step left = step(l_c, c) + step(cell, c);
+      __builtin_memcpy(l_c + c, &left, sizeof left);
+      rows += left;
     }
+    l = sum(rows);
   }
   CC_INLINE void sum_squares() { Sums::sum_squares(a, b); }
   // Bound of an interval with h_c rows of class c. Let u and v be the class fractions left and
@@ -74,8 +73,9 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   // x_c·(2u_c − |u|² − 2v_c + |v|²) + |x − k·u|²/(l + k) + |x − k·v|²/(r − k), and (x_c − k·u_c)² ≤
   // max(h_c, h·u_c)². If nothing is left of the interval, the left part is |x|²/k ≤ k.
   u32 alive(const V* cell, double) {
-    V h = V{};
-    for (int c = 0; c < C; c++) h += cell[c];
+    Step all_rows{};
+    for (int c = 0; c < padded; c += kStep) all_rows += step(cell, c);
+    const V h = sum(all_rows);
     const u32 inside = greater<T, W>(h, all<T, W>(1));
     if (!inside) return 0;
     sum_squares();
@@ -83,32 +83,38 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     // r ≥ h ≥ 2 inside; l may be 0
     const V il = one / (l + all<T, W>(T(1e-9))), ir = one / (r + all<T, W>(T(1e-9)));
     const V uu = a * il * il, vv = b * ir * ir;
-    V slope = V{};
-    V bend_l = V{};
-    V bend_r = V{};
-    for (int c = 0; c < C; c++) {
-      const V u = l_c[c] * il, v = (n_c[c] - l_c[c]) * ir;
-      const V start = greater_where(l, u + u - uu, one);
-      const V g = start - v - v + vv;
-      slope += cell[c] * (g > T(0) ? g : V{});
-      const V bu = cell[c] > h * u ? cell[c] : h * u, bv = cell[c] > h * v ? cell[c] : h * v;
+    Step slope{}, bend_l{}, bend_r{};
+    for (int c = 0; c < padded; c += kStep) {
+      const Step x = step(cell, c), left = step(l_c, c);
+      const Step u = left * il, v = (step(n_c, c) - left) * ir;
+      const Step start = where_any(l, u + u - uu, Step{} + T(1));
+      const Step g = start - v - v + vv;
+      slope += x * (g > T(0) ? g : Step{});
+      const Step bu = x > h * u ? x : h * u, bv = x > h * v ? x : h * v;
       bend_l += bu * bu;
       bend_r += bv * bv;
     }
-    bend_l = greater_where(l, bend_l / (l + one), V{});
-    const V bound = a * il + b * ir + slope + bend_l + bend_r / (r - h + one);
+    const V left = where_any(l, sum(bend_l) / (l + one), V{});
+    const V bound = a * il + b * ir + sum(slope) + left + sum(bend_r) / (r - h + one);
     return inside & greater<T, W>(bound, limit);
   }
   // `a` in the lanes where l > 0, `b` elsewhere.
-  CC_INLINE static V greater_where(const V& l, const V& a, const V& b) { return l > T(0) ? a : b; }
+  template <class X> CC_INLINE static X where_any(const V& l, const X& a, const X& b) {
+    return l > T(0) ? a : b;
+  }
   void copy(const ManyGiniOf& o) {
     l = o.l;
     a = o.a;
     b = o.b;
     this->copy_classes(o);
   }
-  static void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
-    for (int c = 0; c < C; c++) cell[c] = from_counts<T, W>(counts[c]);
+  static CC_INLINE void cell_of(const Vec<u32, W>* counts, int C, V* cell) {
+    for (int c = 0; c < C; c += kStep) {
+      Step x;
+      if constexpr (W == 1) x = from_counts<T, 8>(first_counts(counts + c, C - c));
+      else x = from_counts<T, W>(counts[c]);
+      __builtin_memcpy(cell + c, &x, sizeof x);  // as wide as it is read, which is faster
+    }
   }
   CC_INLINE u32 promising() {
     const V r = n - l;
@@ -217,9 +223,9 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   }
   i64 rows_left(int k) const { return static_cast<i64>(lane<T, W>(l, k)); }
   i64 cell_stats(const V* cell, int k, double* s) const {
-    double sum = 0;
-    for (int c = 0; c < C; c++) sum += s[c] = lane<T, W>(cell[c], k);
-    return static_cast<i64>(sum);
+    double rows = 0;
+    for (int c = 0; c < C; c++) rows += s[c] = lane<T, W>(cell[c], k);
+    return static_cast<i64>(rows);
   }
 };
 

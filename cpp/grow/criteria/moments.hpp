@@ -1,4 +1,6 @@
-// Running statistics for regression: sum P, weight W and number of rows.
+// Running statistics for regression: sum P, weight W and number of rows. A cell has these numbers,
+// the number of rows only if it is not the weight. If intervals can be opened, the last number is
+// Q, the sum of p²/w over the rows.
 // A cut beats the best test if P_l²/W_l + P_r²/W_r > limit or, without division, P_l²·W_r +
 // P_r²·W_l > limit·W_l·W_r.
 #pragma once
@@ -12,9 +14,10 @@ template <int W> struct Moments {
   using V = Vec<T, W>;
   V p, w, p_l, w_l, rows_l, limit;
   const bool weighted;
+  const int rows_at, squares_at;  // in a cell
 
   Moments(const Run& run, const Bundle& bundle, const Best& best, double*)
-      : weighted(run.weighted) {
+      : weighted(run.weighted), rows_at(run.rows_part()), squares_at(rows_at + 1) {
     p = w = V{};
     limit = all<T, W>(std::numeric_limits<T>::infinity());
     each_bit(bundle.lanes, [&](int k) {
@@ -24,7 +27,6 @@ template <int W> struct Moments {
     });
     clear();
   }
-  int parts() const { return 3; }
   void clear() { p_l = w_l = rows_l = V{}; }
   void put(double sum, double rows)
     requires(W == 1)
@@ -38,9 +40,9 @@ template <int W> struct Moments {
     sum = p_l;
     rows = w_l;
   }
-  static CC_INLINE void add_bin(const Vec<double, W>* values, u32 bin, double& sum, double& rows) {
-    sum += values[3 * bin];
-    rows += values[3 * bin + 1];
+  static CC_INLINE void add_bin(const V* cell, double& sum, double& rows) {
+    sum += cell[0];
+    rows += cell[1];
   }
   static CC_INLINE void add_row(const ScanRows& from, u32 row, double& sum, double& rows) {
     sum += from.product[row];
@@ -91,18 +93,10 @@ template <int W> struct Moments {
     w_l += wt;
     rows_l += ones<T, W>(x);
   }
-  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
-    const u32 x = rows.info[row];
-    V pr, wt;
-    both(rows, row, x, pr, wt);
-    cell[0] += pr;
-    cell[1] += wt;
-    cell[2] += ones<T, W>(x);
-  }
   CC_INLINE void add_cell(const V* cell) {
     p_l += cell[0];
     w_l += cell[1];
-    rows_l += cell[2];
+    rows_l += cell[rows_at];
   }
   CC_INLINE u32 promising() const {
     const V p_r = p - p_l, w_r = w - w_l;
@@ -114,31 +108,40 @@ template <int W> struct Moments {
     return left[0] * left[0] * w_r + p_r * p_r * left[1] > lane<T, W>(limit, k) * (left[1] * w_r);
   }
   // Bound of an interval of weight h and sum h·ȳ. By Cauchy–Schwarz, rows of weight k from it sum
-  // to k·ȳ ± √(k(h−k)/h · SSD), where SSD is the sum of squared deviations of all rows of the
-  // bundle in the interval; no task has more. This half ellipse and its mirror image lie in an
-  // octagon. The quality is convex in (W_l, P_l), so its maximum over the octagon is at one of the
-  // eight corners.
-  u32 alive(const V* cell, double ssd) const {
-    const u32 inside = greater<T, W>(cell[2], all<T, W>(1));
+  // to k·ȳ ± √(k(h−k)/h · SSD), where SSD = Q − (h·ȳ)²/h is the sum of squared deviations. This
+  // half ellipse and its mirror image lie in an octagon. The quality is convex in (W_l, P_l), so
+  // its maximum over the octagon is at one of the eight corners. P and W are exact. `error` bounds
+  // the error of Q, with room for the roundings of the other terms (fill_moments). The better one
+  // of two corners at P_l ± e is found without a division: W_l·W_r times its quality is P_l²·W_r +
+  // P_r²·W_l + W·e² + 2e·|P_l·W_r − P_r·W_l|.
+  u32 alive(const V* cell, double error) const {
+    const u32 inside = greater<T, W>(cell[rows_at], all<T, W>(1));
     if (!inside) return 0;
     const V h = cell[1], q = cell[0];
-    V d;
-    for (int k = 0; k < W; k++)
-      set_lane<T, W>(d, k, 0.5 * __builtin_sqrt(lane<T, W>(h, k) * ssd) * (1 + 1e-9));
-    constexpr double x[8] = {
-        0, 0, 0.29289321881345243, 0.29289321881345243, 0.70710678118654757, 0.70710678118654757,
-        1, 1};
-    constexpr double y[8] = {0.41421356237309515, -0.41421356237309515, 1, -1, 1, -1,
-                             0.41421356237309515, -0.41421356237309515};
+    const V h_ssd = magnitudes<W>(h * (cell[squares_at] + error) - q * q) + 1e-300;
+    const V d = 0.5 * roots_above<W>(h_ssd);
     // A side without weight has no bound: open the interval.
     u32 bits =
         greater<T, W>(all<T, W>(1e-300), w_l) | greater<T, W>(all<T, W>(1e-300), w - w_l - h);
-    for (int i = 0; i < 8; i++) {
-      const V wl = w_l + h * x[i];
-      const V pl = p_l + q * x[i] + d * y[i];
-      const V wr = w - wl;
-      const V pr = p - pl;
-      bits |= greater<T, W>(pl * pl * wr + pr * pr * wl, limit * (wl * wr));
+    constexpr double x[4] = {0, 0.29289321881345243, 0.70710678118654757, 1};
+    constexpr double y[4] = {0.41421356237309515, 1, 1, 0.41421356237309515};
+    const auto beats = [this, &h, &q, &d]<int kCorners>(const auto& at, const auto& height) {
+      const auto wl = w_l + h * at, wr = w - wl;
+      const auto pl = p_l + q * at, pr = p - pl;
+      const auto e = d * height, left = pl * wr, right = pr * wl;
+      const auto change = 2 * magnitudes<kCorners>(left - right);
+      return greater<T, kCorners>(pl * left + pr * right + e * (w * e + change), limit * (wl * wr));
+    };
+    if constexpr (W == 1) {  // the corners are lanes
+      Vec<T, 8> at{}, height{};
+      for (int i = 0; i < 4; i++) {
+        at[i] = x[i];
+        height[i] = y[i];
+      }
+      bits |= (beats.template operator()<8>(at, height) & 0xf) != 0;
+    } else {
+      for (int i = 0; i < 4; i++)
+        bits |= beats.template operator()<W>(all<T, W>(x[i]), all<T, W>(y[i]));
     }
     return inside & bits;
   }
@@ -252,7 +255,7 @@ template <int W> struct Moments {
   i64 cell_stats(const V* cell, int k, double* s) const {
     s[0] = lane<T, W>(cell[0], k);
     s[1] = lane<T, W>(cell[1], k);
-    return static_cast<i64>(lane<T, W>(cell[2], k));
+    return static_cast<i64>(lane<T, W>(cell[rows_at], k));
   }
 };
 

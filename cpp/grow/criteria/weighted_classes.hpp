@@ -24,7 +24,6 @@ template <int W> struct WeightedClasses : ClassSums<double, W> {
     });
     clear();
   }
-  int parts() const { return C + 1; }
   void clear() {
     rows_l = V{};
     this->clear_classes();
@@ -39,11 +38,6 @@ template <int W> struct WeightedClasses : ClassSums<double, W> {
     const u32 x = rows.info[row];
     rows_l += ones<T, W>(x);
     l_c[x >> 16] += weights_of(rows, row, x & 0xffff);
-  }
-  CC_INLINE void add_to(V* cell, const ScanRows& rows, u32 row) const {
-    const u32 x = rows.info[row];
-    cell[C] += ones<T, W>(x);
-    cell[x >> 16] += weights_of(rows, row, x & 0xffff);
   }
   CC_INLINE void add_cell(const V* cell) {
     for (int c = 0; c < C; c++) l_c[c] += cell[c];

@@ -21,7 +21,8 @@ template <class P> struct BorderSearch : Search<P> {
         w(worker),
         rows(r),
         counted(c),
-        cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 3))) {
+        cell(worker.scratch.take<V>(static_cast<std::size_t>(worker.run.K() + 8))) {
+    std::fill_n(cell, worker.run.K() + 8, V{});  // the end stays 0 (ClassSums)
     this->bundle_rows = &rows;
     this->same_split = &split_alike<LargeRows>;
     if constexpr (requires { p.running; }) p.running = false;
@@ -35,9 +36,8 @@ template <class P> struct BorderSearch : Search<P> {
     const u32* firsts = nullptr;  // [bins + 1] first rank of every interval
     Vec<u32, W>* counts = nullptr;
     Vec<double, W>* values = nullptr;
-    double* squares = nullptr;
+    double* errors = nullptr;  // [bins + 1] of the sums of squares; null without squares
   };
-  int parts() const { return w.run.counted ? w.run.K() : p.parts(); }
 
   // The statistics of column f, which are at `memory`.
   static Statistics at(const Run& run, int f, char* memory) {
@@ -49,7 +49,7 @@ template <class P> struct BorderSearch : Search<P> {
     if (run.counted) h.counts = reinterpret_cast<Vec<u32, W>*>(memory);
     else {
       h.values = reinterpret_cast<Vec<double, W>*>(memory);
-      if (!run.p.n_classes) h.squares = reinterpret_cast<double*>(h.values + n_cells(run, f));
+      if (run.has_squares()) h.errors = reinterpret_cast<double*>(h.values + n_cells(run, f));
     }
     return h;
   }
@@ -62,14 +62,12 @@ template <class P> struct BorderSearch : Search<P> {
     if (w.run.counted)
       return fill_counts<W>(w.scratch, counted, codes, static_cast<u32>(w.run.K()), total,
                             h.counts);
-    const auto mark = w.scratch.mark();
-    fill_values<W>(w.run, counted, codes, total, h.values, h.squares,
-                   w.scratch.take<double>(2 * total));
-    w.scratch.release(mark);
+    fill_values<W>(w.run, counted, codes, total, h.values, h.errors);
   }
   CC_INLINE const V* bin(const Statistics& h, u32 b) {
     if constexpr (sizeof(typename P::T) == sizeof(double)) {
-      if (h.values) return reinterpret_cast<const V*>(h.values + b * static_cast<u32>(parts()));
+      if (h.values)
+        return reinterpret_cast<const V*>(h.values + b * static_cast<u32>(w.run.bin_parts()));
     }
     P::cell_of(h.counts + b * static_cast<u32>(w.run.K()), w.run.K(), cell);
     return cell;
@@ -189,10 +187,11 @@ template <class P> struct BorderSearch : Search<P> {
       state.put_sums(a, b);
     }
   }
-  static CC_INLINE void add_bin(const Statistics& h, u32 bin, auto& a, auto& b) {
+  CC_INLINE void add_bin(const Statistics& h, u32 bin, auto& a, auto& b) const {
     if constexpr (requires { typename P::Sum; }) {
-      if constexpr (std::is_same_v<typename P::Sum, double>) P::add_bin(h.values, bin, a, b);
-      else P::add_bin(h.counts, bin, a, b);
+      const u32 at = bin * static_cast<u32>(w.run.bin_parts());
+      if constexpr (std::is_same_v<typename P::Sum, double>) P::add_bin(h.values + at, a, b);
+      else P::add_bin(h.counts + at, a, b);
     }
   }
   static CC_INLINE void add_row(const ScanRows& from, u32 row, auto& a, auto& b) {

@@ -82,7 +82,7 @@ struct LargeRows {
     if (const u8* classes = codes->column[p.n_features]) return classes[i];
     return p.n_classes ? static_cast<u32>(p.classes[row(i)]) : 0;
   }
-  CC_INLINE u32 rank(int f, u32 i) const { return columns[f].ranks[row(i)]; }
+  CC_INLINE u32 rank(int f, u32 i) const { return columns[f].rank(row(i)); }
   u32 value_rank(int, u32 r) const { return r; }
   u32 missing_rank(int f) const { return columns[f].has_missing ? columns[f].n_values : ~u32{0}; }
   u32 n_ranks(int f) const { return columns[f].n_values + 1; }

@@ -349,19 +349,24 @@ void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fo
         if (!c) return;
         const bool open = wants_test(w.run, *c, limits_of(w, bundle, k));
         (open ? t.open[b] : closed[b]) |= 1u << k;
-        if (!open && !w.run.counted) start_sums(w, *c);
       });
       any_leaf |= closed[b];
     }
     if (w.run.counted || !any_leaf) continue;
+    const auto mark = w.scratch.mark();
+    LeafSums* sums = w.scratch.take<LeafSums>(static_cast<std::size_t>(t.n_branches));
+    for (int b = 0; b < t.n_branches; b++)
+      new (sums + b)
+          LeafSums(w, bundle, closed[b], rows.n, [&](int k) { return t.child[b * kLanes + k]; });
     for (u32 i = 0; i < rows.n; i++) {
+      constexpr u32 ahead = 16;  // rows are anywhere
+      if (i + ahead < rows.n) __builtin_prefetch(w.run.p.exact.row(rows.row(i + ahead)));
       const u32 m = rows.mask(i) & any_leaf;
       const int b = m ? t.branch(rows.rank(t.feature, i)) : -1;
-      if (b >= 0)
-        each_bit(m & closed[b], [&](int k) {
-          add_exactly(w, bundle, k, rows.row(i), t.child[b * kLanes + k]->exact);
-        });
+      if (b >= 0 && m & closed[b]) sums[b].add(m, rows.row(i));
     }
+    for (int b = 0; b < t.n_branches; b++) sums[b].finish();
+    w.scratch.release(mark);
   }
 }
 

@@ -20,19 +20,14 @@ inline int lanes_width(const Run& run, const Bundle& bundle) {
 
 inline u32 n_bins(const Column& c) { return (c.nominal ? c.n_values : c.n_coarse) + 1; }
 
-// Numbers per bin and lane: row counts or weights by class and the number of rows; or Σp, Σw and
-// the number of rows.
-inline int bin_parts(const Run& run) {
-  return run.counted ? run.K() : run.p.n_classes ? run.K() + 1 : 3;
-}
 inline std::size_t n_cells(const Run& run, int f) {
-  return std::size_t{n_bins(run.p.columns[f])} * static_cast<std::size_t>(bin_parts(run));
+  return std::size_t{n_bins(run.p.columns[f])} * static_cast<std::size_t>(run.bin_parts());
 }
-// The bytes of column f. For regression, the squares of its bins come last.
+// The bytes of column f. The errors of its bins' sums of squares come last.
 inline std::size_t statistics_bytes(const Run& run, int f, int W) {
   const std::size_t size = run.counted ? sizeof(u32) : sizeof(double);
-  const std::size_t squares = run.p.n_classes ? 0 : n_bins(run.p.columns[f]) * sizeof(double);
-  return (n_cells(run, f) * static_cast<std::size_t>(W) * size + squares + 127) & ~std::size_t{127};
+  const std::size_t errors = run.has_squares() ? n_bins(run.p.columns[f]) * sizeof(double) : 0;
+  return (n_cells(run, f) * static_cast<std::size_t>(W) * size + errors + 127) & ~std::size_t{127};
 }
 
 // The statistics of all columns, one after the other.
@@ -48,13 +43,13 @@ struct ColumnStatistics {
   }
   // Does lane k have rows in a bin of the column?
   bool has_rows(const char* column, u32 bin, int k) const {
-    const int parts = bin_parts(run);
+    const int parts = run.bin_parts();
     const auto at = [&](int part) {
       return (std::size_t{bin} * static_cast<std::size_t>(parts) + static_cast<std::size_t>(part)) *
                  static_cast<std::size_t>(W) +
              static_cast<std::size_t>(k);
     };
-    if (!run.counted) return reinterpret_cast<const double*>(column)[at(parts - 1)] != 0;
+    if (!run.counted) return reinterpret_cast<const double*>(column)[at(run.rows_part())] != 0;
     for (int c = 0; c < parts; c++)
       if (reinterpret_cast<const u32*>(column)[at(c)]) return true;
     return false;
@@ -135,8 +130,14 @@ void pack_cells(const void* from, int W, u32 keep, std::size_t n, void* to, int 
 }
 template <bool kSubtract>
 void pack_column(const Run& run, int f, const void* from, int W, u32 keep, void* to, int To) {
-  if (run.counted) pack_cells<kSubtract, u32>(from, W, keep, n_cells(run, f), to, To);
-  else pack_cells<kSubtract, double>(from, W, keep, n_cells(run, f), to, To);
+  const std::size_t n = n_cells(run, f);
+  if (run.counted) return pack_cells<kSubtract, u32>(from, W, keep, n, to, To);
+  pack_cells<kSubtract, double>(from, W, keep, n, to, To);
+  if (!run.has_squares()) return;
+  const double* errors = static_cast<const double*>(from) + n * static_cast<std::size_t>(W);
+  double* of = static_cast<double*>(to) + n * static_cast<std::size_t>(To);
+  for (u32 b = 0; b < n_bins(run.p.columns[f]); b++)
+    of[b] = kSubtract ? of[b] + errors[b] : errors[b];  // those of both add up
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -70,7 +70,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
         const V* x = this->bin(h, b);
         const bool alive = h.firsts[b + 1] - h.firsts[b] > 1 &&
                            (!w.run.p.two_resolutions || off(Acceleration::interval_bounds) ||
-                            (p.alive(x, h.squares ? h.squares[b] : 0) & lanes) != 0);
+                            (p.alive(x, h.errors ? h.errors[b] : 0) & lanes) != 0);
         out.in[phase][b] = alive;
         out.any[b] |= alive;
         out.n[phase] += alive;
@@ -86,12 +86,12 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
     SortKey *keys = w.scratch.take<SortKey>(n), *room = w.scratch.take<SortKey>(n);
     // If rows are only counted, their masks and classes are sorted with the ranks, instead of being
     // read in the order of the ranks, where each read misses the cache.
-    const bool counted = w.run.counted;
+    const bool with_info = w.run.counted;
     for (u32 i = 0; i < n; i++)
       keys[i].v = static_cast<u64>(rows.rank(f, positions[i])) << 32 |
-                  (counted ? all_rows.info[positions[i]] : positions[i]);
+                  (with_info ? all_rows.info[positions[i]] : positions[i]);
     keys = sort_keys<32>(keys, room, n, c.n_values);
-    if (counted) {
+    if (with_info) {
       u32* info = w.scratch.take<u32>(n);
       for (u32 i = 0; i < n; i++) {
         info[i] = static_cast<u32>(keys[i].v);

@@ -50,8 +50,10 @@ struct Block {
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)
       most = (most + 15) / 16;
-    // with many classes, the statistics of a large bundle take longer than sorting its rows
-    return levels >= 6 || run.p.n_classes >= kManyClasses ? most : most >> (6 - levels);
+    // The intervals of a single task are scanned fast, so sorting must serve more levels if none of
+    // them is opened. With many classes, the statistics take longer than sorting the rows.
+    const i64 enough = lanes == 1 && run.by_value ? 8 : 6;
+    return levels >= enough || run.p.n_classes >= kManyClasses ? most : most >> (enough - levels);
   }
 
   // Progress. Over all leaves the rows of the nodes add up to the training rows of all tasks. A
@@ -177,8 +179,7 @@ struct Block {
       next[c] = std::move(later);
     }
     route(worker, rows, forked, children);
-    // The squares of a regression cannot be derived. They are needed to open intervals only.
-    if (children.left && statistics && (worker.run.p.n_classes || worker.run.by_value))
+    if (children.left && statistics)
       join_siblings(worker.run, bundle, children, next, statistics,
                     [&](const WaitingBundle& child) {
                       return child.n_rows > local_limit(child, child.n_rows);

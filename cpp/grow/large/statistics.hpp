@@ -135,88 +135,108 @@ void fill_counts(Arena& arena, const CountedRows& s, Codes codes, u32 C, u32 bin
   }
 }
 
-// Fills the values of weighted classes (C weights and a row count per bin) or moments (P, W, row
-// count). For moments, `squares` gets the sum of squared deviations of all rows of a bin.
+// Fills the values of weighted classes: a weight per class, and the number of rows.
 template <int W, class Codes>
-void fill_values(const Run& run, const CountedRows& s, Codes codes, u32 bins,
-                 Vec<double, W>* values, double* squares, double* sums) {
+void fill_weights(const Run& run, const CountedRows& s, Codes codes, u32 bins,
+                  Vec<double, W>* values) {
   using V = Vec<double, W>;
-  const bool classes = run.p.n_classes, plain = !classes && !run.weighted;  // plain: P and W only
-  const u32 parts = classes ? static_cast<u32>(run.p.n_classes) + 1 : 3;
-  const u32 step = parts * W;
+  const u32 parts = static_cast<u32>(run.bin_parts()), step = parts * W;
   for (u32 i = 0; i < bins * parts; i++) values[i] = V{};
-  for (u32 b = 0; b < bins && !classes; b++) squares[b] = sums[2 * b] = sums[2 * b + 1] = 0;
-  double* h = reinterpret_cast<double*>(values);
   const auto weight = [&](u32 i) { return s.weight ? s.weight[i] : 1; };
-  if (!s.masked && classes) {
-    const u32 rows_at = (parts - 1) * W;
+  if (!s.masked) {
+    double* h = reinterpret_cast<double*>(values);
     for (u32 i = 0; i < s.n; i++) {
       double* bin = h + codes[i] * step;
       bin[s.cell[i]] += weight(i);
-      bin[rows_at + s.cell[i] % W] += 1;
+      bin[(parts - 1) * W + s.cell[i] % W] += 1;
     }
-  } else if (!s.masked) {
-    for (u32 i = 0; i < s.n; i++) {
-      const u32 b = codes[i];
-      double* bin = h + b * step + s.cell[i];
-      const double p = s.product[i], w = weight(i);
-      bin[0] += p;
-      bin[W] += w;
-      if (!plain) bin[2 * W] += 1;
-      squares[b] += plain ? p * p : w > 0 ? p * p / w : 0;
-    }
-    for (u32 b = 0; b < bins; b++)
-      for (u32 k = 0; k < W; k++) {
-        sums[2 * b] += h[b * step + k];
-        sums[2 * b + 1] += h[b * step + W + k];
-      }
-  }
-  if (!s.masked)
     for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
+  }
   u32 next = 0;
   s.each_mixed(0, s.n, next, [&]<int kSign>(u32 i, u32 x) {
-    const u32 mask = x & 0xffff, b = codes[i];
-    V* bin = values + b * parts;
+    const u32 mask = x & 0xffff;
+    V* bin = values + codes[i] * parts;
     const V one = ones<double, W>(mask) * static_cast<double>(kSign);
-    if (plain) {
-      const double p = s.product[i];
-      bin[0] += one * p;
-      bin[1] += one;
-      if (kSign < 0) return;
-      squares[b] += p * p;
-      sums[2 * b] += p;
-      sums[2 * b + 1] += 1;
-      return;
-    }
     const V m = s.times ? times_of_row<double, W>(s.times, i, mask) : one;
-    const double w = weight(i);
-    if (classes) {
-      bin[x >> 16] += m * w;
-      bin[parts - 1] += one;
-      return;
-    }
-    const double p = s.product[i];
-    bin[0] += m * p;
-    bin[1] += m * w;
-    bin[2] += one;
-    if (kSign < 0) return;
-    double heavy = 1;  // the largest multiplicity bounds the squares of all tasks
-    for (int k = 0; k < W && s.times; k++)
-      heavy = lane<double, W>(m, k) > heavy ? lane<double, W>(m, k) : heavy;
-    squares[b] += w > 0 ? heavy * p * p / w : 0;
-    sums[2 * b] += p;
-    sums[2 * b + 1] += w;
+    bin[x >> 16] += m * weight(i);
+    bin[parts - 1] += one;
   });
-  if (plain)
-    for (u32 b = 0; b < bins; b++) values[b * 3 + 2] = values[b * 3 + 1];
-  // SSD = Σp²/w − (Σp)²/Σw. With multiplicities the mean is left out, which only loosens the bound.
-  if (!run.p.n_classes && !s.times)
-    for (u32 b = 0; b < bins; b++)
-      if (sums[2 * b + 1] > 0) {
-        const double mean_part = sums[2 * b] * sums[2 * b] / sums[2 * b + 1];
-        squares[b] = squares[b] * (1 + 1e-12) - mean_part * (1 - 1e-12);
-        if (squares[b] < 0) squares[b] = 0;
-      }
+}
+
+// Fills the values of moments (Moments::rows_at, squares_at) and bounds the errors of the sums of
+// squares, one for all lanes of a bin.
+//
+// Proof of the bound, with ε = 2^-53, n rows, S the sum of the squares in the cells of a bin, and
+// W ≤ 16 lanes. A cell adds at most n squares, each with at most 3 roundings: its error is at most
+// (n + 3)ε of it. A lane is S less a cell (W additions), less at most n squares of mixed rows: its
+// error is at most (3n + 50)ε·S. If all rows are added by mask, S is the sum of the lanes.
+// A lane that is derived, S(child) = S(parent) − S(sibling), has the errors of both and a rounding
+// of at most ε·S', where S' belongs to the ancestor that was counted. It is derived at most n'
+// times in a row from the n' rows there, because each sibling has rows of the lane. So errors of
+// 8(n + 16)ε·S per counted bundle, which add up, bound the error of the lane. The rest covers the
+// roundings in Moments::alive.
+template <int W, bool kWeighted, bool kSquares, class Codes>
+void fill_moments(const CountedRows& s, Codes codes, u32 bins, Vec<double, W>* values,
+                  double* errors) {
+  using V = Vec<double, W>;
+  constexpr u32 rows_at = kWeighted ? 2 : 1, squares_at = rows_at + 1;
+  constexpr u32 parts = rows_at + 1 + kSquares, step = parts * W;
+  const double slack = 0x1p-50 * (static_cast<double>(s.n) + 16);
+  for (u32 i = 0; i < bins * parts; i++) values[i] = V{};
+  double* h = reinterpret_cast<double*>(values);
+  const auto square = [](double p, double w) {
+    if constexpr (kWeighted) return w > 0 ? p * p / w : 0;
+    else return p * p;
+  };
+  const auto weight = [&](u32 i) { return s.weight ? s.weight[i] : 1; };
+  const auto bound_errors = [&] {
+    for (u32 b = 0; b < bins && kSquares; b++) {
+      double sum = 0;
+      for (u32 k = 0; k < W; k++) sum += h[b * step + squares_at * W + k];
+      errors[b] = slack * sum;
+    }
+  };
+  if (!s.masked) {
+    for (u32 i = 0; i < s.n; i++) {
+      double* bin = h + codes[i] * step + s.cell[i];
+      const double p = s.product[i];
+      bin[0] += p;
+      bin[rows_at * W] += 1;
+      if constexpr (kWeighted) bin[W] += weight(i);
+      if constexpr (kSquares) bin[squares_at * W] += square(p, kWeighted ? weight(i) : 1);
+    }
+    bound_errors();
+    for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
+  }
+  u32 next = 0;
+  s.each_mixed(0, s.n, next, [&]<int kSign>(u32 i, u32 x) {
+    V* bin = values + codes[i] * parts;
+    const double p = s.product[i];
+    const V one = ones<double, W>(x & 0xffff) * static_cast<double>(kSign);
+    V m = one;
+    if constexpr (kWeighted) {
+      if (s.times) m = times_of_row<double, W>(s.times, i, x & 0xffff);
+      bin[1] += m * weight(i);
+    }
+    bin[0] += m * p;
+    bin[rows_at] += one;
+    if constexpr (kSquares) bin[squares_at] += m * square(p, kWeighted ? weight(i) : 1);
+  });
+  if (s.masked) bound_errors();
+}
+
+// errors: of the squares of each bin; null for classes
+template <int W, class Codes>
+void fill_values(const Run& run, const CountedRows& s, Codes codes, u32 bins,
+                 Vec<double, W>* values, double* errors) {
+  if (run.p.n_classes) return fill_weights<W>(run, s, codes, bins, values);
+  const auto fill = [&]<bool kWeighted, bool kSquares>() {
+    fill_moments<W, kWeighted, kSquares>(s, codes, bins, values, errors);
+  };
+  if (run.has_squares() && run.weighted) fill.template operator()<true, true>();
+  else if (run.has_squares()) fill.template operator()<false, true>();
+  else if (run.weighted) fill.template operator()<true, false>();
+  else fill.template operator()<false, false>();
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -127,7 +127,7 @@ class ChooseTests {
     std::fill_n(sums.table, V * K, 0.0);
     std::fill_n(sums.n, V, i64{0});
     for (u32 i = 0; i < group.n; i++) {
-      const std::size_t v = column.ranks[group.rows[i]];
+      const std::size_t v = column.rank(group.rows[i]);
       add_row(p, group.rows[i], 1, sums.table + v * K);
       sums.n[v]++;
     }

@@ -176,10 +176,10 @@ class GroupCuts {
   }
   template <bool Two> void scan_column(int f) {
     const Column& column = p.columns[f];
-    const u32 *list = group.lists[f], *ranks = column.ranks, n = group.n;
-    if (ranks[list[0]] == ranks[list[n - 1]]) return;
+    const u32 *list = group.lists[f], n = group.n;
+    if (column.rank(list[0]) == column.rank(list[n - 1])) return;
     u32 present = n;
-    while (present && ranks[list[present - 1]] == column.n_values) present--;
+    while (present && column.rank(list[present - 1]) == column.n_values) present--;
     const auto mark = w.scratch.mark();
     Scan<Two> scan{p, group.shared->stats, w.run.K(),
                    w.scratch.take<double>(static_cast<std::size_t>(w.run.K()))};
@@ -188,9 +188,9 @@ class GroupCuts {
       scan.clear();
       for (u32 i = present; i < n && phase == kMissingLeft; i++) scan.add(list[i]);
       const i64 missing = phase == kMissingLeft ? n - present : 0;
-      u32 rank = present ? ranks[list[0]] : 0;
+      u32 rank = present ? column.rank(list[0]) : 0;
       for (u32 i = 0; i < present; i++) {
-        const u32 next = i + 1 < present ? ranks[list[i + 1]] : column.n_values;
+        const u32 next = i + 1 < present ? column.rank(list[i + 1]) : column.n_values;
         scan.add(list[i]);
         if (next != rank && i + 1 < present)
           offer(f, i + 1, numeric_key(phase, rank), i + 1 + missing, n - present, scan, next);

@@ -32,7 +32,7 @@ struct MemberRows {
 
   CC_INLINE u32 mask(u32 i) const { return !held_out[rows[i]]; }
   CC_INLINE std::size_t row(u32 i) const { return rows[i]; }
-  CC_INLINE u32 rank(int f, u32 i) const { return columns[f].ranks[rows[i]]; }
+  CC_INLINE u32 rank(int f, u32 i) const { return columns[f].rank(rows[i]); }
   u32 value_rank(int, u32 r) const { return r; }
   u32 missing_rank(int f) const { return columns[f].has_missing ? columns[f].n_values : ~u32{0}; }
   u32 n_ranks(int f) const { return columns[f].n_values + 1; }

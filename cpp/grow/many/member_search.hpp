@@ -72,18 +72,18 @@ template <class P> class MemberSearch {
     const Column& column = p.columns[f];
     const u32 *list = group.lists[f], *end = list + group.n;
     const u32* at =
-        std::partition_point(list, end, [&](u32 row) { return column.ranks[row] <= cut; });
+        std::partition_point(list, end, [&](u32 row) { return column.rank(row) <= cut; });
     const u32* low = at;
     while (low > list && held_out[low[-1]]) low--;
     while (at < end && held_out[*at]) at++;
-    below = low > list ? column.ranks[low[-1]] : 0;
-    above = at < end ? column.ranks[*at] : ~u32{0};
+    below = low > list ? column.rank(low[-1]) : 0;
+    above = at < end ? column.rank(*at) : ~u32{0};
   }
   bool has_missing(int f) const {
     const Column& column = p.columns[f];
     const u32* at = group.lists[f] + group.n;
     while (at > group.lists[f] && held_out[at[-1]]) at--;
-    return at > group.lists[f] && column.ranks[at[-1]] == column.n_values;
+    return at > group.lists[f] && column.rank(at[-1]) == column.n_values;
   }
 
   // The statistics of a nominal column per category, without the held-out rows of a member.
@@ -101,8 +101,8 @@ template <class P> class MemberSearch {
     search.missing_rows.n[0] = cut.n_missing;
     for (u32 i = 0; i < member.n_out; i++) {
       const u32 row = member.out[i];
-      search.missing_rows.n[0] -= column.ranks[row] == column.n_values;
-      if (!goes_left(column.ranks[row], cut.key, rows.missing_rank(cut.f))) continue;
+      search.missing_rows.n[0] -= column.rank(row) == column.n_values;
+      if (!goes_left(column.rank(row), cut.key, rows.missing_rank(cut.f))) continue;
       add_row(p, row, -1, search.stats);
       left--;
     }
@@ -131,7 +131,7 @@ template <class P> class MemberSearch {
     std::copy_n(sums.table, V * K, own.table);
     std::copy_n(sums.n, V, own.n);
     for (u32 i = 0; i < member.n_out; i++) {
-      const std::size_t v = column.ranks[member.out[i]];
+      const std::size_t v = column.rank(member.out[i]);
       add_row(p, member.out[i], -1, own.table + v * K);
       own.n[v]--;
     }

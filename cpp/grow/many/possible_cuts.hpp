@@ -58,7 +58,7 @@ class PossibleCuts {
     for (u32 i = 0; i < member.n_out && base; i++) {
       const u32 row = member.out[i];
       const bool is_left =
-          goes_left(p.columns[base->f].ranks[row], base->key, missing_rank(base->f));
+          goes_left(p.columns[base->f].rank(row), base->key, missing_rank(base->f));
       e += weight_of(row) * distance(row, *base, is_left);
     }
     held_out.excess = base ? held_out.a - e * (1 - 1e-9) : 0;
@@ -154,7 +154,7 @@ class PossibleCuts {
   // Adds a number to all selected cuts that have the row in their first branch.
   void add_to_left(u32 row, double number, double* to) const {
     for (const Segment& s : segments) {
-      const u32 rank = p.columns[s.f].ranks[row];
+      const u32 rank = p.columns[s.f].rank(row);
       u32 begin = s.begin;
       if (rank == missing_rank(s.f)) begin = s.phase == kMissingLeft ? s.begin : s.end;
       else if (s.phase != kPresence)

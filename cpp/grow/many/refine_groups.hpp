@@ -113,7 +113,7 @@ class Groups {
       for (int f; (f = parts.take()) >= 0;) {
         const Column& column = p.columns[f];
         for (u32 i = 0; i < group.n; i++)
-          a[i].v = static_cast<u64>(column.ranks[group.rows[i]]) << 32 | group.rows[i];
+          a[i].v = static_cast<u64>(column.rank(group.rows[i])) << 32 | group.rows[i];
         const SortKey* sorted = sort_keys<32>(a, b, group.n, column.n_values);
         for (u32 i = 0; i < group.n && group.lists[f]; i++)
           group.lists[f][i] = static_cast<u32>(sorted[i].v);
@@ -268,9 +268,9 @@ class Groups {
     // the branch of every row; n_branches if no member trains on it
     u32* count = w.scratch.take<u32>(n_branches + 1);
     std::fill_n(count, n_branches + 1, 0u);
-    const u32* ranks = p.columns[t.feature].ranks;
+    const Column& column = p.columns[t.feature];
     for (u32 i = 0; i < group.n; i++) {
-      const std::int32_t b = t.branch(ranks[group.rows[i]]);
+      const std::int32_t b = t.branch(column.rank(group.rows[i]));
       side[group.rows[i]] = b < 0 ? t.n_branches : b;
       count[side[group.rows[i]]]++;
     }

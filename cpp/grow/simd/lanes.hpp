@@ -201,10 +201,61 @@ template <class T, int W> CC_INLINE u32 greater(const Vec<T, W>& a, const Vec<T,
   }
 }
 
+// Absolute values. Compilers would compare vectors wider than a register lane by lane.
+template <int W> CC_INLINE Vec<double, W> magnitudes(const Vec<double, W>& v) {
+  if constexpr (W == 1) return __builtin_fabs(v);
+  else return (Vec<double, W>)((Vec<u64, W>)v & ~u64{0} >> 1);
+}
+
+// Square roots of positive numbers, too large by less than one in 5,000.
+template <int W> CC_INLINE Vec<double, W> roots_above(Vec<double, W> x) {
+  if constexpr (W == 1) {
+    return __builtin_sqrt(x) * (1 + 1e-9);
+  } else {
+#if defined(__AVX512F__)
+    union {
+      Vec<double, W> v;
+      __m512d h[W / 8];
+    } inverse;
+    inverse.v = x;
+    // with an error below 2^-14; exact roots take four times as long
+    for (__m512d& h : inverse.h) h = _mm512_rsqrt14_pd(h);
+    return x * inverse.v * (1 + 0x1p-13);
+#elif defined(__AVX2__)
+    union {
+      Vec<double, W> v;
+      __m256d h[W / 4];
+    } root;
+    root.v = x;
+    for (__m256d& h : root.h) h = _mm256_sqrt_pd(h);
+    return root.v * (1 + 1e-9);
+#else
+    for (int k = 0; k < W; k++) x[k] = __builtin_sqrt(x[k]);
+    return x * (1 + 1e-9);
+#endif
+  }
+}
+
 // Converts counts to floats or doubles.
 template <class T, int W> CC_INLINE Vec<T, W> from_counts(const Vec<u32, W>& v) {
   if constexpr (W == 1) return static_cast<T>(v);
   else return __builtin_convertvector((Vec<std::int32_t, W>)v, Vec<T, W>);
+}
+
+// Reads the first n of eight counts; the others are 0.
+CC_INLINE Vec<u32, 8> first_counts(const u32* from, int n) {
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<__mmask8>(n < 8 ? (1u << n) - 1 : 0xff);
+  return (Vec<u32, 8>)_mm256_maskz_loadu_epi32(mask, from);
+#elif defined(__AVX2__)
+  const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), places);
+  return (Vec<u32, 8>)_mm256_maskload_epi32(reinterpret_cast<const int*>(from), mask);
+#else
+  Vec<u32, 8> counts{};
+  for (int i = 0; i < 8 && i < n; i++) counts[i] = from[i];
+  return counts;
+#endif
 }
 
 // Packs together the bits of `mask` that are set in `live`.

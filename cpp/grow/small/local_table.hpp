@@ -66,15 +66,14 @@ struct SingleRows {
   u32 n_ranks(int f) const { return table.columns[f].n_ranks; }
 };
 
-// Copies column f of the table: local ranks and the sorted list.
+// Copies column f, given the ranks of the rows: local ranks and the sorted list.
 template <int kRowBits, class Key>
-void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a, Key* b) {
-  const Column& column = w.run.p.columns[f];
+void copy_column(Worker& w, LocalTable& table, int f, const u32* of_table, u32 low, u32 high,
+                 Key* a, Key* b) {
   LocalColumn& out = table.columns[f];
   const u32 n = table.n;
   using Word = decltype(a->v);
-  for (u32 i = 0; i < n; i++)
-    a[i].v = static_cast<Word>(column.ranks[table.ids[i]] - low) << kRowBits | i;
+  for (u32 i = 0; i < n; i++) a[i].v = static_cast<Word>(of_table[i] - low) << kRowBits | i;
   a = sort_keys<kRowBits>(a, b, n, high - low);
   constexpr Word row_mask = (Word{1} << kRowBits) - 1;
   out.rank = w.scratch.take<u16>(n);
@@ -101,12 +100,13 @@ void copy_column(Worker& w, LocalTable& table, int f, u32 low, u32 high, Key* a,
 }
 
 // Copies a column without a list, to be coded. Returns false if a list is faster.
-inline bool code_column(Worker& w, LocalTable& table, int f, u32 low, u32 high) {
-  const u32 *ranks = w.run.p.columns[f].ranks, n = table.n;
+inline bool code_column(Worker& w, LocalTable& table, int f, const u32* of_table, u32 low,
+                        u32 high) {
+  const u32 n = table.n;
   LocalColumn& out = table.columns[f];
   u16* local = w.scratch.take<u16>(high - low + 1);
   std::fill_n(local, high - low + 1, u16{0});
-  for (u32 i = 0; i < n; i++) local[ranks[table.ids[i]] - low] = 1;
+  for (u32 i = 0; i < n; i++) local[of_table[i] - low] = 1;
   u32 values = 0;
   for (u32 r = 0; r <= high - low; r++) values += local[r];
   if (!LocalColumn::coding_pays(w.run, values, n)) return false;
@@ -118,7 +118,7 @@ inline bool code_column(Worker& w, LocalTable& table, int f, u32 low, u32 high) 
       out.global[out.n_ranks] = low + r;
       local[r] = static_cast<u16>(out.n_ranks++);
     }
-  for (u32 i = 0; i < n; i++) out.rank[i] = local[ranks[table.ids[i]] - low];
+  for (u32 i = 0; i < n; i++) out.rank[i] = local[of_table[i] - low];
   return true;
 }
 
@@ -131,27 +131,35 @@ inline void find_special_ranks(const Column& column, LocalColumn& out) {
       out.any_close |= !apart(column.values[out.global[v]], column.values[out.global[v + 1]]);
 }
 
+// to[i] = from[rows[i]]
+template <class T>
+void gather(const T* __restrict from, const u32* __restrict rows, u32 n, u32* __restrict to) {
+  for (u32 i = 0; i < n; i++) to[i] = from[rows[i]];
+}
+
 inline void copy_columns(Worker& w, LocalTable& table) {
   const u32 n = table.n;
   SortKey *a = w.scratch.take<SortKey>(n), *b = w.scratch.take<SortKey>(n);
+  u32* of_table = w.scratch.take<u32>(n);  // ranks of the rows, which are anywhere in the table
   for (int f = 0; f < w.run.p.n_features; f++) {
-    const u32* ranks = w.run.p.columns[f].ranks;
+    const Column& column = w.run.p.columns[f];
+    if (column.ranks) gather(column.ranks, table.ids, n, of_table);
+    else gather(column.coarse, table.ids, n, of_table);
     u32 low = ~u32{0}, high = 0;
     for (u32 i = 0; i < n; i++) {
-      const u32 r = ranks[table.ids[i]];
-      low = r < low ? r : low;
-      high = r > high ? r : high;
+      low = of_table[i] < low ? of_table[i] : low;
+      high = of_table[i] > high ? of_table[i] : high;
     }
     table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
     if (low == high) continue;
-    if ((w.run.all_bits || high - low < 256) && code_column(w, table, f, low, high)) {
+    if ((w.run.all_bits || high - low < 256) && code_column(w, table, f, of_table, low, high)) {
     } else if (high - low < 1u << 20) {  // rank and row (at most 4096) fit into 32 bits
-      copy_column<12>(w, table, f, low, high, reinterpret_cast<ListKey*>(a),
+      copy_column<12>(w, table, f, of_table, low, high, reinterpret_cast<ListKey*>(a),
                       reinterpret_cast<ListKey*>(b));
     } else {
-      copy_column<16>(w, table, f, low, high, a, b);
+      copy_column<16>(w, table, f, of_table, low, high, a, b);
     }
-    find_special_ranks(w.run.p.columns[f], table.columns[f]);
+    find_special_ranks(column, table.columns[f]);
     table.varying[table.n_varying++] = f;
   }
 }

@@ -35,9 +35,10 @@ class Table:
     ----------
     schema : Schema
         Names, kinds and categories of the columns; encodes new data for prediction.
-    ranks : uint32 array (columns, rows)
+    ranks : uint32 or uint8 array (columns, rows)
         Dense rank of a value in its column, code of a category, or number of a bin (``max_bins``).
-        Missing values have the rank ``n_values``.
+        Missing values have the rank ``n_values``. With bins, and at most 255 categories per nominal column,
+        these are the coarse ranks: ``ranks is coarse``.
     n_values : int32 array (columns,)
         Number of distinct values, categories or bins.
     values : list of float32 arrays
@@ -66,7 +67,7 @@ class Table:
     """
 
     schema: Schema
-    ranks: NDArray[np.uint32]
+    ranks: NDArray[np.uint32] | NDArray[np.uint8]
     n_values: NDArray[np.int32]
     values: list[NDArray[np.float32]]
     coarse: NDArray[np.uint8]
@@ -123,9 +124,12 @@ class Table:
             schema, matrix = Schema.of(columns), _matrix_of(columns)
         binned, shape = max_bins is not None, matrix.shape[::-1]
         n_columns, n_rows = shape
-        check_memory((5 if binned else 9) * n_columns * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
+        one_byte = binned and all(len(categories) <= MAX_COARSE for categories in schema.categories)
+        # one byte, and the keys of 16 columns at a time; or also ranks, and distinct values
+        size = n_columns + 4 * min(n_columns, 16) if one_byte else (5 if binned else 9) * n_columns
+        check_memory(size * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
         # rows have the maximum length; elements that are never touched take no memory
-        ranks, coarse = np.empty(shape, np.uint32), np.empty(shape, np.uint8)
+        ranks, coarse = None if one_byte else np.empty(shape, np.uint32), np.empty(shape, np.uint8)
         values = np.empty((n_columns, 2 * MAX_COARSE if binned else n_rows), np.float32)  # two per bin
         coarse_first = np.empty((n_columns, MAX_COARSE + 1), np.uint32)
         n_values, n_coarse = np.empty(n_columns, np.int32), np.empty(n_columns, np.int32)
@@ -158,7 +162,7 @@ class Table:
             edges = [_midpoints(row[1 : max(1, 2 * n - 1)]) for row, n in zip(values, sizes, strict=True)]
         table = cls(
             schema,
-            ranks,
+            coarse if ranks is None else ranks,
             n_values,
             [row[: 2 * n : 2].copy() if binned else row[:n] for row, n in zip(values, sizes, strict=True)],
             coarse,
@@ -216,7 +220,9 @@ class Table:
 
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Return the given rows, which may repeat, with their ranks in this table."""
-        return replace(self, ranks=self.ranks.take(rows, axis=1), coarse=self.coarse.take(rows, axis=1))
+        coarse = self.coarse.take(rows, axis=1)
+        ranks = coarse if self.ranks is self.coarse else self.ranks.take(rows, axis=1)
+        return replace(self, ranks=ranks, coarse=coarse)
 
     def with_seen_categories(self, rows: NDArray[np.bool_]) -> Table:
         """Drop categories that none of these rows has; the other rows that have them become missing.

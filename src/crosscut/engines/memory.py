@@ -74,10 +74,10 @@ def grow(
 
     Notes
     -----
-    Memory: The table takes 5 bytes per row and column. Growing takes 2 to 3 more for copies of codes, and
-    about 50 bytes per row and block of 15 tasks for each level of large bundles. Each thread takes at most
-    128 MiB of histograms, about 50 bytes per row of its bundle, and a seventh of a byte per row and column
-    for the codes of small bundles.
+    Memory: The table takes 5 bytes per row and column, or one with bins. Growing takes 2 to 3 more for
+    copies of codes, and about 50 bytes per row and block of 15 tasks for each level of large bundles. Each
+    thread takes at most 128 MiB of histograms, about 50 bytes per row of its bundle, and a seventh of a byte
+    per row and column for the codes of small bundles.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def limit_arrays(limits: Sequence[Limits], n_tasks: int) -> tuple[NDArray[np.int
 
 def _table(table: Table, threads: int) -> _core.Table:
     return _core.Table(
-        ranks=table.ranks,
+        ranks=None if table.ranks is table.coarse else table.ranks,
         coarse=table.coarse,
         n_values=table.n_values,
         values=table.values,

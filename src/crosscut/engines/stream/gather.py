@@ -65,7 +65,7 @@ def grow_gathered(
     values = target.astype(np.int32) if coding.n_classes else target
     trees, _ = _core.grow(
         _core.Table(
-            ranks=codes.astype(np.uint32),
+            ranks=None,
             coarse=codes,
             n_values=coding.n_bins.astype(np.int32),
             values=[np.empty(0, np.float32)] * len(codes),
