@@ -53,8 +53,8 @@ def _problem(name):
         tasks = Tasks.from_cv(10, n_rows=n, limits=limits)
         return table, _classes(score, 100), tasks, Growth()
     if name.startswith("leave one out"):
-        growth = Growth("entropy" if name.endswith("entropy") else "gini")
-        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), growth
+        criterion = name.removeprefix("leave one out").strip() or "gini"
+        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), Growth(criterion)
     if name.startswith("bootstraps"):
         target = Target(score, 0) if name.endswith("regression") else _classes(score, 2)
         return table, target, Tasks.bootstrap(5, n), Growth("gini" if target.n_classes else "variance")
@@ -134,12 +134,14 @@ GUARDS = {
         ("leave one out", "groups", 17, 17),
         ("leave one out", "rows", 0, 10_500),
         ("leave one out", "group_cuts", 1, 4_000),
+        ("leave one out entropy", "groups", 18, 18),
+        ("leave one out entropy", "group_cuts", 1, 1_000),
     ],
     "row_copies": [("bootstraps", "lane_cuts", 1, 10**6), ("bootstraps regression", "few_nodes", 1, 10**6)],
     "own_grids": [("wide regression", "exact", 0, 65_000), ("wide regression", "new_grids", 100, 140)],
     "shared_subtrees": [
-        ("leave one out entropy", "known_nodes", 760, 770),
-        ("leave one out entropy", "rows", 0, 95_000),
+        ("leave one out gain_ratio", "known_nodes", 485, 500),
+        ("leave one out gain_ratio", "rows", 0, 340_000),
     ],
     "subset_lanes": [("nominal", "lane_subsets", 1, 10**6)],
     "xlog_table": [("large entropy", "xlogs", 20_001, 20_001), ("large gain_ratio", "xlogs", 20_001, 20_001)],

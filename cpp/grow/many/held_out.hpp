@@ -8,10 +8,9 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 // Measured: n tasks that hold out h rows each are faster as groups if n is at least
-// kLeastTasks + kTasksPerRow · h. These are leave-one-out from 55 rows on, 100 folds of up to 10
-// rows and 1,000 folds of up to 190 rows.
+// kLeastTasks + Bound::kTasksPerRow · h. For Gini and variance these are leave-one-out from 55 rows
+// on, 100 folds of up to 10 rows and 1,000 folds of up to 190 rows.
 constexpr int kLeastTasks = 50;
-constexpr double kTasksPerRow = 5;
 
 // Tasks with the same limits. Rows that train none of them are left out.
 struct HeldOut {
@@ -22,12 +21,10 @@ struct HeldOut {
 
   // The tasks with the limits of task `like`; no tasks if groups would not be faster. Rows whose
   // weight is 0 on the grid have no bound (group_cut.hpp).
-  static HeldOut of(const Run& run, int like) {
+  static HeldOut of(const Run& run, int like, double tasks_per_row) {
     const Problem& p = run.p;
     HeldOut h;
-    if (!run.shares || p.n_tasks < kLeastTasks || !p.criterion->squares ||
-        off(Acceleration::many_folds))
-      return h;
+    if (!run.shares || p.n_tasks < kLeastTasks || off(Acceleration::many_folds)) return h;
     const TaskLimits& l = p.limits[like];
     std::vector<u16> used(static_cast<std::size_t>((p.n_tasks + kBlockTasks - 1) / kBlockTasks));
     for (int t = 0; t < p.n_tasks; t++) {
@@ -45,7 +42,7 @@ struct HeldOut {
       if (trains[i]) h.rows.push_back(static_cast<u32>(i));
     if (has_zero(p, h.rows)) h.tasks.clear();
     const double n_tasks = static_cast<double>(h.tasks.size());
-    const double most = n_tasks * (n_tasks - kLeastTasks) / kTasksPerRow;
+    const double most = n_tasks * (n_tasks - kLeastTasks) / tasks_per_row;
     if (n_tasks < kLeastTasks || !h.find_rows(p, used, most)) h.tasks.clear();
     return h;
   }
