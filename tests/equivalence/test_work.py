@@ -58,8 +58,9 @@ def _problem(name):
     if name.startswith("bootstraps"):
         target = Target(score, 0) if name.endswith("regression") else _classes(score, 2)
         return table, target, Tasks.bootstrap(5, n), Growth("gini" if target.n_classes else "variance")
-    if name == "large weights":
-        return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
+    if name.startswith("large weights"):
+        n_classes = 6 if name.endswith("many classes") else 2
+        return table, Target(_classes(score, n_classes).values, n_classes, rng.uniform(0.5, 2, n)), tasks, Growth()
     if name == "wide regression":  # targets of 30 decades
         return table, Target(np.exp(5 * score), 0), tasks, Growth("variance")
     if name.endswith("regression"):
@@ -92,6 +93,7 @@ GUARDS = {
         ("large entropy", "intervals", 0, 480),
         ("large gain_ratio", "intervals", 0, 360),
         ("large weights", "intervals", 0, 340),
+        ("large weights, many classes", "intervals", 0, 630),
     ],
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
