@@ -60,7 +60,8 @@ def _problem(name):
         return table, target, Tasks.bootstrap(5, n), Growth("gini" if target.n_classes else "variance")
     if name.startswith("large weights"):
         n_classes = 6 if name.endswith("many classes") else 2
-        return table, Target(_classes(score, n_classes).values, n_classes, rng.uniform(0.5, 2, n)), tasks, Growth()
+        weights = rng.uniform(0.5, 2, n)
+        return table, Target(_classes(score, n_classes).values, n_classes, weights), tasks, Growth()
     if name == "wide regression":  # targets of 30 decades
         return table, Target(np.exp(5 * score), 0), tasks, Growth("variance")
     if name.endswith("regression"):
