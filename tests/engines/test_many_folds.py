@@ -67,6 +67,7 @@ def assert_grown_as_blocks(table, target, tasks, growth, n_jobs=1):
         max_depth=st.sampled_from([None, None, 1, 5]),
         min_samples_leaf=st.sampled_from([1, 1, 3, 10]),
         min_samples_split=st.sampled_from([2, 2, 20]),
+        min_impurity_decrease=st.sampled_from([0.0, 0.0, 0.0005, 0.005]),
     ),
     n_jobs=st.integers(1, 2),
     final=st.booleans(),
@@ -105,6 +106,21 @@ def test_groups_grow_the_trees_of_the_reference(criterion, n_classes, per_fold):
     assert forest.work["groups"].sum() > 0
     for tree, expected in zip(forest, grow_reference(table, target, tasks, growth), strict=True):
         assert tree.difference(expected) is None
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+@pytest.mark.parametrize("n_folds", [120, 119])
+def test_groups_with_a_least_decrease_of_impurity(criterion, n_folds):
+    """The final tree and the folds with one row more divide the decrease by another weight."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)).round(1)
+    score = X[:, 0] + rng.normal(size=120)
+    target = Target(score, 0) if criterion == "variance" else Target((score > 0).astype(np.int32), 2)
+    limits = Limits(min_impurity_decrease=0.005)
+    tasks = Tasks.from_folds(rng.permutation(np.arange(120) % n_folds), limits=limits, final=True)
+    forest = assert_grown_as_blocks(Table.from_data(X), target, tasks, Growth(criterion))
+    assert forest.work["groups"].sum() > 0
+    assert np.ptp([len(tree) for tree in forest]) > 0
 
 
 def test_tasks_with_several_limits_are_several_groups():

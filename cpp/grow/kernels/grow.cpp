@@ -43,10 +43,12 @@ void grow_group(Team& team, Worker** workers, int n_threads, const Codes& table,
 bool grow_groups(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,
                  Node** roots) {
   return with_removal_bound(run.criterion(), [&]<class Bound>() {
-    for (int t = 0; t < run.p.n_tasks; t++) {
+    bool any = false;
+    for (int t = run.p.n_tasks; t-- > 0;) {  // the final tree comes after its folds
       if (roots[t]) continue;
-      HeldOut held_out = HeldOut::of(run, t, Bound::kTasksPerRow);
+      HeldOut held_out = HeldOut::of(run, t, Bound::kTasksPerRow, any);
       if (held_out.tasks.empty()) return false;
+      any = true;
       grow_group<Bound>(team, workers, n_threads, table, held_out, roots);
     }
     return true;

@@ -207,7 +207,7 @@ template <class Rows> struct Forking {
     join_nominal(k, f, V, map);
   }
 
- private:
+  // May the best test of a lane split its node, by min_impurity_decrease?
   bool enough_decrease(int k) const {
     const double least = limits_of(w, bundle, k).min_decrease;
     if (!(least > 0)) return true;
@@ -220,6 +220,8 @@ template <class Rows> struct Forking {
         quality.improvement(node.stats, best.q[k], parts) / w.root_total[bundle.task[k]];
     return gain + 2.220446049250313e-16 >= least;
   }
+
+ private:
   // Sum of the parts of Q of the branches of the best test.
   double parts_of_choice(int k) const {
     const int f = best.feature[k], K = w.run.K();

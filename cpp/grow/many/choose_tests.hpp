@@ -119,9 +119,10 @@ template <class Bound> class ChooseTests {
     search.find(member, possible, [&](const Best& best, const Bundle& bundle, const auto& rows) {
       const int f = best.feature[0];
       if (f < 0) return;
+      Forking<MemberRows> forking(w, bundle, rows, best);
+      if (!forking.enough_decrease(0)) return;
       if (p.columns[f].nominal) {
         const CategorySums sums = search.sums_of(member, f);
-        Forking<MemberRows> forking(w, bundle, rows, best);
         forking.take_nominal(0, p.columns[f].n_values + 1, sums.table, sums.n);
         found = tests.join_nominal(f, *member.node);
         return;

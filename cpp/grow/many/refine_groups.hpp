@@ -54,6 +54,8 @@ template <class Bound> class Groups {
 
   void start(HeldOut& tasks, Node** roots) {
     const auto n_tasks = tasks.tasks.size();
+    for (int i = 0; i < block.n_workers; i++)
+      block.workers[i]->root_total[one.task[0]] = tasks.root_total;
     Group group{static_cast<u32>(tasks.rows.size()),
                 tasks.rows.data(),
                 nullptr,
