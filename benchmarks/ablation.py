@@ -84,7 +84,7 @@ def special() -> dict[str, Workload]:
 
     return {
         "leave-one-out, 5,000 rows": Special(partial(table, 5_000), Limits(max_depth=8)),
-        "leave-one-out, 500 rows, entropy": Special(partial(table, 500), growth=Growth("entropy")),
+        "leave-one-out, 500 rows, gain ratio": Special(partial(table, 500), growth=Growth("gain_ratio")),
         "ten bootstraps, four classes": Special(
             partial(table, 10_000, 4), split=partial(Tasks.bootstrap, 10)
         ),

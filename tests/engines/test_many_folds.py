@@ -58,7 +58,8 @@ def assert_grown_as_blocks(table, target, tasks, growth, n_jobs=1):
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(70, 260),
-    n_classes=st.sampled_from([0, 2, 2, 5]),
+    n_classes=st.sampled_from([2, 2, 5, 40]),
+    criterion=st.sampled_from(["gini", "entropy", "variance"]),
     weights=st.sampled_from(["none", "none", "fractions", "counts"]),
     splits=st.sampled_from(["binary", "binary", "multiway"]),
     limits=st.builds(
@@ -66,27 +67,31 @@ def assert_grown_as_blocks(table, target, tasks, growth, n_jobs=1):
         max_depth=st.sampled_from([None, None, 1, 5]),
         min_samples_leaf=st.sampled_from([1, 1, 3, 10]),
         min_samples_split=st.sampled_from([2, 2, 20]),
+        min_impurity_decrease=st.sampled_from([0.0, 0.0, 0.0005, 0.005]),
     ),
     n_jobs=st.integers(1, 2),
     final=st.booleans(),
     data=st.data(),
 )
-def test_any_table(*, seed, n, n_classes, weights, splits, limits, n_jobs, final, data):
+def test_any_table(*, seed, n, n_classes, criterion, weights, splits, limits, n_jobs, final, data):
     rng = np.random.default_rng(seed)
     columns = columns_of(rng, n)
+    n_classes = 0 if criterion == "variance" else n_classes
     folds = rng.permutation(np.arange(n) % data.draw(st.integers(65, n)))
     assert_grown_as_blocks(
         Table.from_data(pl.DataFrame(columns)),
         target_of(rng, columns, n_classes, weights),
         Tasks.from_folds(folds, limits=limits, final=final),
-        Growth("gini" if n_classes else "variance", splits=splits),
+        Growth(criterion, splits=splits),
         n_jobs,
     )
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 4])
+@pytest.mark.parametrize(
+    ("criterion", "n_classes"), [("variance", 0), ("gini", 2), ("gini", 4), ("entropy", 2), ("entropy", 4)]
+)
 @pytest.mark.parametrize("per_fold", [1, 3])
-def test_groups_grow_the_trees_of_the_reference(n_classes, per_fold):
+def test_groups_grow_the_trees_of_the_reference(criterion, n_classes, per_fold):
     rng = np.random.default_rng(n_classes)
     n = 70 * per_fold
     columns = {
@@ -96,11 +101,26 @@ def test_groups_grow_the_trees_of_the_reference(n_classes, per_fold):
     }
     table, target = Table.from_data(pl.DataFrame(columns)), target_of(rng, columns, n_classes, "none")
     tasks = Tasks.from_folds(rng.permutation(np.arange(n) // per_fold), limits=Limits(max_depth=4))
-    growth = Growth("gini" if n_classes else "variance")
+    growth = Growth(criterion)
     forest = grow(table, target, tasks, growth, n_jobs=1)
     assert forest.work["groups"].sum() > 0
     for tree, expected in zip(forest, grow_reference(table, target, tasks, growth), strict=True):
         assert tree.difference(expected) is None
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
+@pytest.mark.parametrize("n_folds", [120, 119])
+def test_groups_with_a_least_decrease_of_impurity(criterion, n_folds):
+    """The final tree and the folds with one row more divide the decrease by another weight."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)).round(1)
+    score = X[:, 0] + rng.normal(size=120)
+    target = Target(score, 0) if criterion == "variance" else Target((score > 0).astype(np.int32), 2)
+    limits = Limits(min_impurity_decrease=0.005)
+    tasks = Tasks.from_folds(rng.permutation(np.arange(120) % n_folds), limits=limits, final=True)
+    forest = assert_grown_as_blocks(Table.from_data(X), target, tasks, Growth(criterion))
+    assert forest.work["groups"].sum() > 0
+    assert np.ptp([len(tree) for tree in forest]) > 0
 
 
 def test_tasks_with_several_limits_are_several_groups():
@@ -115,13 +135,12 @@ def test_tasks_with_several_limits_are_several_groups():
 
 
 @pytest.mark.parametrize(
-    "other",
-    [Growth("entropy"), Growth("gain_ratio"), Growth()],
-    ids=lambda growth: growth.criterion,
+    ("criterion", "folds"), [("gini", 10), ("gini", 60), ("entropy", 10), ("gain_ratio", 200)]
 )
-def test_few_folds_and_other_criteria_are_grown_as_bundles(other):
+def test_few_folds_and_gain_ratio_are_grown_as_bundles(criterion, folds):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    tasks = Tasks.from_cv(10, n_rows=200) if other.criterion == "gini" else Tasks.leave_one_out(200)
+    tasks = Tasks.from_folds(rng.permutation(np.arange(200) % folds))
     target = Target((X[:, 0] > 0).astype(np.int32), 2)
-    assert grow(Table.from_data(X), target, tasks, other, n_jobs=1).work["groups"].sum() == 0
+    forest = grow(Table.from_data(X), target, tasks, Growth(criterion), n_jobs=1)
+    assert forest.work["groups"].sum() == 0

@@ -57,13 +57,15 @@ def _problem(name):
         tasks = Tasks.from_cv(10, n_rows=n, limits=limits)
         return table, _classes(score, 100), tasks, Growth()
     if name.startswith("leave one out"):
-        growth = Growth("entropy" if name.endswith("entropy") else "gini")
-        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), growth
+        criterion = name.removeprefix("leave one out").strip() or "gini"
+        return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), Growth(criterion)
     if name.startswith("bootstraps"):
         target = Target(score, 0) if name.endswith("regression") else _classes(score, 2)
         return table, target, Tasks.bootstrap(5, n), Growth("gini" if target.n_classes else "variance")
-    if name == "large weights":
-        return table, Target(_classes(score, 2).values, 2, rng.uniform(0.5, 2, n)), tasks, Growth()
+    if name.startswith("large weights"):
+        n_classes = 6 if name.endswith("many classes") else 2
+        weights = rng.uniform(0.5, 2, n)
+        return table, Target(_classes(score, n_classes).values, n_classes, weights), tasks, Growth()
     if name == "wide regression":  # targets of 30 decades
         return table, Target(np.exp(5 * score), 0), tasks, Growth("variance")
     if name.endswith("regression"):
@@ -98,6 +100,7 @@ GUARDS = {
         ("large entropy", "intervals", 0, 480),
         ("large gain_ratio", "intervals", 0, 360),
         ("large weights", "intervals", 0, 340),
+        ("large weights, many classes", "intervals", 0, 630),
     ],
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
@@ -147,12 +150,14 @@ GUARDS = {
         ("leave one out", "groups", 17, 17),
         ("leave one out", "rows", 0, 10_500),
         ("leave one out", "group_cuts", 1, 4_000),
+        ("leave one out entropy", "groups", 18, 18),
+        ("leave one out entropy", "group_cuts", 1, 1_000),
     ],
     "row_copies": [("bootstraps", "lane_cuts", 1, 10**6), ("bootstraps regression", "few_nodes", 1, 10**6)],
     "own_grids": [("wide regression", "exact", 0, 65_000), ("wide regression", "new_grids", 100, 140)],
     "shared_subtrees": [
-        ("leave one out entropy", "known_nodes", 760, 770),
-        ("leave one out entropy", "rows", 0, 95_000),
+        ("leave one out gain_ratio", "known_nodes", 485, 500),
+        ("leave one out gain_ratio", "rows", 0, 340_000),
     ],
     "subset_lanes": [("nominal", "lane_subsets", 1, 10**6)],
     "xlog_table": [("large entropy", "xlogs", 20_001, 20_001), ("large gain_ratio", "xlogs", 20_001, 20_001)],

@@ -20,6 +20,7 @@ struct Criterion {
   const char* name;
   Targets targets;
   Running running;
+  Removal removal;
   bool adds, squares, mirrors, needs_gain, logarithms;  // CriterionType
   double (*part)(const Terms&, const double* s, double weight);
   double (*binary)(const Terms&, const double* left, const double* node);

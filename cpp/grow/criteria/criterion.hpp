@@ -33,6 +33,14 @@ enum class Running {
   moments,         // P²/W
 };
 
+// What removing few rows can do to the cuts of a node, for many tasks that hold out few rows each
+// (grow/many/).
+enum class Removal {
+  of_squares,  // squared distances from the mean of the branch (squares_bound.hpp)
+  of_bits,     // bits of the classes (entropy_bound.hpp)
+  unknown,     // such tasks are grown as others
+};
+
 // Shared by all formulas: the number of statistics per branch and a table of xlog() for small
 // counts. The table makes entropy on large tables 2.4 times faster.
 constexpr std::uint32_t kXlogs = 1 << 16;
@@ -74,6 +82,7 @@ concept CriterionType = requires(const Terms& terms, const double* s, double wei
   { C::kName } -> std::convertible_to<const char*>;
   { C::kTargets } -> std::convertible_to<Targets>;
   { C::kRunning } -> std::convertible_to<Running>;
+  { C::kRemoval } -> std::convertible_to<Removal>;
   // Q is the sum of its branches' parts. Otherwise only test() computes Q, and the parts are
   // used for the decrease of impurity: their sum less the part of the node
   // (min_impurity_decrease, importances).

@@ -11,6 +11,7 @@ struct Entropy {
   static constexpr const char* kName = "entropy";
   static constexpr Targets kTargets = kClasses;
   static constexpr Running kRunning = Running::class_by_class;
+  static constexpr Removal kRemoval = Removal::of_bits;
   static constexpr bool kAdds = true;
   static constexpr bool kSquares = false;
   static constexpr bool kMirrors = true;

@@ -11,6 +11,7 @@ struct GainRatio {
   static constexpr const char* kName = "gain_ratio";
   static constexpr Targets kTargets = kClasses;
   static constexpr Running kRunning = Running::class_by_class;
+  static constexpr Removal kRemoval = Removal::unknown;
   static constexpr bool kAdds = false;
   static constexpr bool kSquares = false;
   static constexpr bool kMirrors = false;  // split information rounds differently

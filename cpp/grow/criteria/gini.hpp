@@ -8,6 +8,7 @@ struct Gini {
   static constexpr const char* kName = "gini";
   static constexpr Targets kTargets = kClasses;
   static constexpr Running kRunning = Running::class_squares;
+  static constexpr Removal kRemoval = Removal::of_squares;
   static constexpr bool kAdds = true;
   static constexpr bool kSquares = true;
   static constexpr bool kMirrors = true;

@@ -45,9 +45,9 @@ template <class C> double binary(const Terms& terms, const double* left, const d
 }
 
 template <class C> constexpr Criterion describe(int index) {
-  return {index,       C::kName,    C::kTargets,   C::kRunning,    C::kAdds,
-          C::kSquares, C::kMirrors, C::kNeedsGain, C::kLogarithms, &C::part,
-          &binary<C>,  &several<C>, &C::impurity};
+  return {index,    C::kName,    C::kTargets, C::kRunning,   C::kRemoval,
+          C::kAdds, C::kSquares, C::kMirrors, C::kNeedsGain, C::kLogarithms,
+          &C::part, &binary<C>,  &several<C>, &C::impurity};
 }
 
 std::string classes_of(int n) {

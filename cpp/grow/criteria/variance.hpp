@@ -9,6 +9,7 @@ struct Variance {
   static constexpr const char* kName = "variance";
   static constexpr Targets kTargets = kNumbers;
   static constexpr Running kRunning = Running::moments;
+  static constexpr Removal kRemoval = Removal::of_squares;
   static constexpr bool kAdds = true;
   static constexpr bool kSquares = true;
   static constexpr bool kMirrors = true;

@@ -24,10 +24,11 @@ void grow_copies(Team& team, Worker** workers, int n_threads, const Codes& table
 }
 
 // Grows tasks that hold out few rows each as one group.
+template <class Bound>
 void grow_group(Team& team, Worker** workers, int n_threads, const Codes& table, HeldOut& held_out,
                 Node** roots) {
   Waiting waiting(n_threads);
-  std::optional<Groups> groups;
+  std::optional<Groups<Bound>> groups;
   const int task = held_out.tasks[0];
   Block{workers, n_threads, 0, waiting}.grow(task / kBlockTasks, team, [&](Block& self) {
     waiting.begin();
@@ -41,13 +42,17 @@ void grow_group(Team& team, Worker** workers, int n_threads, const Codes& table,
 // Grows the tasks that pay off as groups. Returns whether all tasks are grown.
 bool grow_groups(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,
                  Node** roots) {
-  for (int t = 0; t < run.p.n_tasks; t++) {
-    if (roots[t]) continue;
-    HeldOut held_out = HeldOut::of(run, t);
-    if (held_out.tasks.empty()) return false;
-    grow_group(team, workers, n_threads, table, held_out, roots);
-  }
-  return true;
+  return with_removal_bound(run.criterion(), [&]<class Bound>() {
+    bool any = false;
+    for (int t = run.p.n_tasks; t-- > 0;) {  // the final tree comes after its folds
+      if (roots[t]) continue;
+      HeldOut held_out = HeldOut::of(run, t, Bound::kTasksPerRow, any);
+      if (held_out.tasks.empty()) return false;
+      any = true;
+      grow_group<Bound>(team, workers, n_threads, table, held_out, roots);
+    }
+    return true;
+  });
 }
 
 void grow_blocks(Run& run, Team& team, Worker** workers, int n_threads, const Codes& table,

@@ -201,6 +201,24 @@ template <class Rows> struct Forking {
     join_nominal(k, f, V, map);
   }
 
+  // May the best test of a lane split its node, by min_impurity_decrease?
+  bool enough_decrease(int k) const {
+    const double least = limits_of(w, bundle, k).min_decrease;
+    if (!(least > 0)) return true;
+    if (w.run.on_grid) {
+      const auto mark = arena.mark();
+      const double gain = exact_decrease(w, bundle, rows, best, k, map_of(k));
+      arena.release(mark);
+      return gain + 2.220446049250313e-16 >= least;
+    }
+    const Node& node = *bundle.node[k];
+    const Quality& quality = w.run.quality;
+    const double parts = w.run.criterion().adds ? 0 : parts_of_choice(k);
+    const double gain =
+        quality.improvement(node.stats, best.q[k], parts) / w.root_total[bundle.task[k]];
+    return gain + 2.220446049250313e-16 >= least;
+  }
+
  private:
   // The branches of a lane's nominal test, by category.
   void branches_of(int k, const double* table, const i64* n, u32 V, std::int32_t* map) const {
@@ -219,22 +237,6 @@ template <class Rows> struct Forking {
     std::int32_t* map = arena.take<std::int32_t>(tables.V);
     branches_of(k, tables.table[k], tables.n[k], tables.V, map);
     return map;
-  }
-  bool enough_decrease(int k) const {
-    const double least = limits_of(w, bundle, k).min_decrease;
-    if (!(least > 0)) return true;
-    if (w.run.on_grid) {
-      const auto mark = arena.mark();
-      const double gain = exact_decrease(w, bundle, rows, best, k, map_of(k));
-      arena.release(mark);
-      return gain + 2.220446049250313e-16 >= least;
-    }
-    const Node& node = *bundle.node[k];
-    const Quality& quality = w.run.quality;
-    const double parts = w.run.criterion().adds ? 0 : parts_of_choice(k);
-    const double gain =
-        quality.improvement(node.stats, best.q[k], parts) / w.root_total[bundle.task[k]];
-    return gain + 2.220446049250313e-16 >= least;
   }
   // Sum of the parts of Q of the branches of the best test.
   double parts_of_choice(int k) const {

@@ -8,19 +8,21 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-class ChooseTests {
+template <class Bound> class ChooseTests {
+  using Removed = typename Bound::Removed;
+
   Worker& w;
   const Problem& p;
   const Group& group;
   const Bundle& one;  // one lane, at the depth of the group
   u8* held_out;       // [row of the table]; all 0
   GroupTests& tests;
-  CutBuffers& buffers;
+  CutBuffers<Bound>& buffers;
   const std::size_t K;
 
  public:
   ChooseTests(Worker& worker, const Group& g, const Bundle& like, u8* marks, GroupTests& chosen,
-              CutBuffers& memory)
+              CutBuffers<Bound>& memory)
       : w(worker),
         p(worker.run.p),
         group(g),
@@ -32,39 +34,37 @@ class ChooseTests {
 
   // test: the test of every member, −1 if it stays a leaf
   void choose(int* test) {
-    double* distances = w.scratch.take<double>(K);  // of a row of each class from the mean, squared
-    find_distances(distances);
+    const Bound bound(w, group);
     Removed* removed = w.scratch.take<Removed>(group.n_members);
     Removed most;
     for (u32 i = 0; i < group.n_members; i++) {
       removed[i] = {};
-      removed[i].rows = group.members[i].n_out;
-      for (u32 j = 0; j < removed[i].rows; j++)
-        remove(distances, group.members[i].out[j], removed[i]);
+      for (u32 j = 0; j < group.members[i].n_out; j++)
+        bound.remove(group.members[i].out[j], removed[i]);
       most.raise(removed[i]);
     }
-    GroupCuts cuts(w, group, one.min_leaf[0], most, buffers);
+    GroupCuts<Bound> cuts(w, group, bound, one.min_leaf[0], most, buffers);
     cuts.find();
-    PossibleCuts possible(w, group, cuts);
+    PossibleCuts<Bound> possible(w, group, bound, cuts);
     for (u32 i = 0; i < group.n_members; i++)
       possible.compare_with_base(group.members[i], removed[i]);
     std::vector<CategorySums> nominal;
     for (int f = 0; f < p.n_features; f++)
       if (p.columns[f].nominal) nominal.push_back(category_sums(f));
     const auto with = [&]<class P>() {
-      MemberSearch<P> search(w, group, nominal, one, held_out);
+      MemberSearch<P, Bound> search(w, group, nominal, one, held_out);
       if (group.wanted) {
-        possible.select(Removed{});
+        possible.select(Removed{}, nullptr, nullptr);
         const Member none{group.shared, nullptr, 0};
         const int best = take(search, none, possible);
         if (best >= 0) tests.list[static_cast<std::size_t>(best)].shared = true;
       }
       each_run(removed, group.n_members, [&](const u32* first, const u32* last, const Removed& of) {
-        possible.select(of);
-        for (; first < last; first++) {
-          test[*first] = take(search, group.members[*first], possible);
-          if (test[*first] >= 0) tests.list[static_cast<std::size_t>(test[*first])].n++;
-        }
+        while (first < last)
+          for (const u32* end = possible.select(of, first, last); first < end; first++) {
+            test[*first] = take(search, group.members[*first], possible);
+            if (test[*first] >= 0) tests.list[static_cast<std::size_t>(test[*first])].n++;
+          }
       });
     };
     if (p.n_classes) with.template operator()<NoScan<1>>();
@@ -98,28 +98,6 @@ class ChooseTests {
       body(order + begin, order + end, of);
     }
   }
-  void find_distances(double* distances) {
-    if (!p.n_classes) return;
-    const double* stats = group.shared->stats;
-    const double weight = w.run.quality.total(stats);
-    double squares = 0;
-    for (std::size_t c = 0; c < K; c++) squares += stats[c] / weight * (stats[c] / weight);
-    for (std::size_t c = 0; c < K; c++) distances[c] = 1 - 2 * stats[c] / weight + squares;
-  }
-  CC_INLINE void remove(const double* distances, u32 row, Removed& r) {
-    const double weight = p.weight ? p.weight[row] : 1;
-    double squared;
-    if (p.n_classes) {
-      squared = std::max(distances[p.classes[row]], 0.0);
-    } else {
-      const double* stats = group.shared->stats;
-      const double distance = p.product[row] / weight - stats[0] / stats[1];
-      squared = distance * distance;
-    }
-    r.a += weight * squared * (1 + 1e-9);
-    r.b += weight * __builtin_sqrt(squared) * (1 + 1e-9);
-    r.weight += weight;
-  }
   CategorySums category_sums(int f) {
     const Column& column = p.columns[f];
     const std::size_t V = column.n_values + 1;
@@ -136,14 +114,15 @@ class ChooseTests {
 
   // A member's node takes its best test. Returns the group's test that splits the rows alike.
   template <class P>
-  int take(MemberSearch<P>& search, const Member& member, PossibleCuts& possible) {
+  int take(MemberSearch<P, Bound>& search, const Member& member, PossibleCuts<Bound>& possible) {
     int found = -1;
     search.find(member, possible, [&](const Best& best, const Bundle& bundle, const auto& rows) {
       const int f = best.feature[0];
       if (f < 0) return;
+      Forking<MemberRows> forking(w, bundle, rows, best);
+      if (!forking.enough_decrease(0)) return;
       if (p.columns[f].nominal) {
         const CategorySums sums = search.sums_of(member, f);
-        Forking<MemberRows> forking(w, bundle, rows, best);
         forking.take_nominal(0, p.columns[f].n_values + 1, sums.table, sums.n);
         found = tests.join_nominal(f, *member.node);
         return;

@@ -11,9 +11,9 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 // Memory for the cuts of one node after another.
-struct CutBuffers {
-  std::vector<std::vector<GroupCut>> of_column;
-  std::vector<GroupCut> cuts;
+template <class Bound> struct CutBuffers {
+  std::vector<std::vector<GroupCut<Bound>>> of_column;
+  std::vector<GroupCut<Bound>> cuts;
   std::vector<int> order;    // in which columns are scanned
   std::vector<double> best;  // of each column
   explicit CutBuffers(std::size_t n_columns) : of_column(n_columns), order(n_columns) {
@@ -21,38 +21,43 @@ struct CutBuffers {
   }
 };
 
-class GroupCuts {
+template <class Bound> class GroupCuts {
+  using Cut = GroupCut<Bound>;
+  using Removed = typename Bound::Removed;
+
   Worker& w;
   const Problem& p;
   const Group& group;
+  const Bound& bound;
   const i64 min_leaf;
-  const double weight, node_q;
+  const double weight;
   Removed most;  // of any member
-  GroupCut base{.q = kNever};
+  Cut base{.q = kNever};
   double slack = 0;  // covers rounding, and tests that exact sums must compare
   // [e] no cut whose smaller branch has a weight of 2^e or more is possible if it is worse by more
   static constexpr int kExponents = 128;
   double far[kExponents];
-  CutBuffers& buffers;
-  std::vector<GroupCut>* to = nullptr;  // the cuts of the current column
+  CutBuffers<Bound>& buffers;
+  std::vector<Cut>* to = nullptr;  // the cuts of the current column
 
  public:
-  std::vector<GroupCut>& cuts;
+  std::vector<Cut>& cuts;
 
   // Null if there is none. Its key is one of `cuts`.
-  const GroupCut* base_cut() const {
-    for (const GroupCut& cut : cuts)
+  const Cut* base_cut() const {
+    for (const Cut& cut : cuts)
       if (cut.f == base.f && cut.key == base.key && base.q > kNever) return &cut;
     return nullptr;
   }
 
-  GroupCuts(Worker& worker, const Group& g, i64 least, const Removed& largest, CutBuffers& memory)
+  GroupCuts(Worker& worker, const Group& g, const Bound& b, i64 least, const Removed& largest,
+            CutBuffers<Bound>& memory)
       : w(worker),
         p(worker.run.p),
         group(g),
+        bound(b),
         min_leaf(least),
         weight(worker.run.quality.total(g.shared->stats)),
-        node_q(worker.run.quality.branch(g.shared->stats)),
         most(largest),
         buffers(memory),
         cuts(memory.cuts) {
@@ -65,22 +70,22 @@ class GroupCuts {
     std::mutex mutex;  // protects base
     buffers.best.assign(buffers.order.size(), kNever);
     w.share(p.n_features, [&](Worker& worker, Parts& parts) {
-      GroupCuts own(worker, group, min_leaf, most, buffers);
+      GroupCuts own(worker, group, bound, min_leaf, most, buffers);
       for (int part; (part = parts.take()) >= 0;) {
         const auto f = static_cast<std::size_t>(buffers.order[static_cast<std::size_t>(part)]);
         own.to = &buffers.of_column[f];
         own.to->clear();
         if (group.lists[f]) own.scan_column(static_cast<int>(f));
-        for (const GroupCut& cut : *own.to) buffers.best[f] = std::max(buffers.best[f], cut.q);
+        for (const Cut& cut : *own.to) buffers.best[f] = std::max(buffers.best[f], cut.q);
       }
       const std::scoped_lock lock(mutex);
       if (own.base.q > base.q) take_base(own.base);
     });
     cuts.clear();
-    for (const std::vector<GroupCut>& column : buffers.of_column)
-      for (GroupCut cut : column) {
+    for (const std::vector<Cut>& column : buffers.of_column)
+      for (Cut cut : column) {
         if (is_far(cut.q, cut.small)) continue;
-        find_bound(cut);
+        cut.gap = base.q - cut.q - slack;
         if (cut.may_win(most)) cuts.push_back(cut);
       }
     fill_statistics();
@@ -90,85 +95,25 @@ class GroupCuts {
   }
 
  private:
-  void take_base(const GroupCut& cut) {
+  void take_base(const Cut& cut) {
     base = cut;
-    slack = (w.run.weighted ? 1e-9 : 1e-12) * (cut.q > 0 ? cut.q : 0) + 1e-290;
-    if (w.run.on_grid) slack += 2 * w.run.margin(group.shared->stats, cut.q);
-    find_bound(base);
-    most.excess = 2 * base.delta * most.b;
+    slack = slack_of(cut.q);
+    most.excess = Bound::excess(base.cut, most);
     for (int e = 0; e < kExponents; e++) {
-      GroupCut worst = cut;
-      worst.small = std::max(std::ldexp(1.0, e), p.least_weight);
-      if (worst.small > weight) break;
-      find_bound(worst);
-      far[e] = slack + worst.allowed(most);
+      const double small = std::max(std::ldexp(1.0, e), p.least_weight);
+      if (small > weight) break;
+      far[e] = slack + Bound::allowed(bound.cut(cut.q + slack, small, most), most);
     }
   }
-  // W/(W − h) of a branch that keeps at least one row
-  double ratio(double branch) const {
-    return branch / std::min(branch, std::max(branch - most.weight, p.least_weight));
-  }
-  void find_bound(GroupCut& cut) const {
-    if (base.q == kNever) {  // every cut is possible
-      cut.gap = kNever;
-      return;
-    }
-    const double gain = cut.q > node_q ? cut.q - node_q + slack : slack;
-    cut.gap = base.q - cut.q - slack;
-    cut.ratio = std::max(ratio(cut.small), ratio(weight - cut.small));
-    cut.delta = __builtin_sqrt(gain * (weight - cut.small) / (weight * cut.small));
+  double slack_of(double q) const {
+    const double rounding = bound.slack(q);
+    return w.run.on_grid ? rounding + 2 * w.run.margin(group.shared->stats, q) : rounding;
   }
   // A quick bound.
   CC_INLINE bool is_far(double q, double small) const {
     const u64 exponent = std::bit_cast<u64>(small) >> 52;
     return base.q - q > far[std::clamp<u64>(exponent, 1023, 1023 + kExponents - 1) - 1023];
   }
-
-  // The first branch while a column is scanned. Two: two classes whose rows are counted.
-  template <bool Two> struct Scan {
-    const Problem& p;
-    const double* node;
-    const int K;
-    double *left, a = 0, b = 0;  // classes: sums of squares of both branches
-    double weight = 0;
-    void clear() {
-      std::fill_n(left, K, 0.0);
-      a = b = weight = 0;
-      for (int c = 0; c < K && p.n_classes; c++) b += node[c] * node[c];
-    }
-    CC_INLINE void add(u32 row) {
-      if constexpr (Two) {
-        weight += 1;
-        a += p.classes[row];
-        return;
-      }
-      const double v = p.weight ? p.weight[row] : 1;
-      weight += v;
-      if (!p.n_classes) {
-        left[0] += p.product[row];
-        return;
-      }
-      double& l = left[p.classes[row]];
-      const double r = node[p.classes[row]] - l;
-      a += (2 * l + v) * v;
-      b -= (2 * r - v) * v;
-      l += v;
-    }
-    void copy_left(double (&to)[2]) const {
-      if (K > 2) return;
-      to[0] = Two ? weight - a : left[0];
-      to[1] = Two ? a : p.n_classes ? left[1] : weight;
-    }
-    CC_INLINE double quality(double all) const {
-      if constexpr (Two) {
-        const double other = weight - a, r = node[1] - a, other_r = node[0] - other;
-        return (a * a + other * other) / weight + (r * r + other_r * other_r) / (all - weight);
-      }
-      if (p.n_classes) return a / weight + b / (all - weight);
-      const double rest = node[0] - left[0];
-      return left[0] * left[0] / weight + rest * rest / (all - weight);
-    }
-  };
 
   void scan_column(int f) {
     if (p.n_classes == 2 && w.run.counted) scan_column<true>(f);
@@ -181,8 +126,7 @@ class GroupCuts {
     u32 present = n;
     while (present && column.rank(list[present - 1]) == column.n_values) present--;
     const auto mark = w.scratch.mark();
-    Scan<Two> scan{p, group.shared->stats, w.run.K(),
-                   w.scratch.take<double>(static_cast<std::size_t>(w.run.K()))};
+    typename Bound::template Scan<Two> scan(w, bound);
     w.level(group.shared->depth).cuts += n;
     for (const u64 phase : {kMissingRight, kMissingLeft}) {
       scan.clear();
@@ -203,8 +147,8 @@ class GroupCuts {
     w.scratch.release(mark);
   }
   // next: the rank after the cut
-  template <bool Two>
-  CC_INLINE void offer(int f, u32 place, u64 key, i64 n_left, u32 n_missing, const Scan<Two>& scan,
+  template <class Scan>
+  CC_INLINE void offer(int f, u32 place, u64 key, i64 n_left, u32 n_missing, const Scan& scan,
                        u32 next) {
     const i64 fewer = std::min(n_left, group.n - n_left);
     if (fewer < min_leaf) return;
@@ -214,24 +158,32 @@ class GroupCuts {
     const bool separable = column.edges || phase_of(key) == kPresence ||
                            apart(column.values[cut_of(key)], column.values[next]);
     const i64 lasting = std::min<i64>(fewer, phase_of(key) == kMissingLeft ? place : fewer);
-    GroupCut cut{f,         place,     key,     q, small, 0, 1, 0, static_cast<u32>(n_left),
-                 n_missing, separable, nullptr, {}};
+    Cut cut{.f = f,
+            .place = place,
+            .key = key,
+            .q = q,
+            .small = small,
+            .n_left = static_cast<u32>(n_left),
+            .n_missing = n_missing,
+            .separable = separable};
     scan.copy_left(cut.both);
+    const double upper = q + (q > base.q ? slack_of(q) : slack);
+    cut.cut = bound.cut(upper, small, most, w.run.K() > 2 ? scan.left : cut.both);
     if (q > base.q && separable && fewer >= min_leaf + most.rows && lasting > most.rows)
       take_base(cut);
-    find_bound(cut);
+    cut.gap = base.q - q - slack;
     if (cut.may_win(most)) to->push_back(cut);
   }
   // Statistics of the first branches of the cuts, which are sorted.
   void fill_statistics() {
     const auto K = static_cast<std::size_t>(w.run.K());
-    for (GroupCut& cut : cuts) cut.left = cut.both;
+    for (Cut& cut : cuts) cut.left = cut.both;
     if (K == 2) return;
     double* sums = w.scratch.take<double>(K);
     const u32* list = nullptr;
     u32 at = 0;
     for (std::size_t j = 0; j < cuts.size(); j++) {
-      GroupCut& cut = cuts[j];
+      Cut& cut = cuts[j];
       const u64 phase = phase_of(cut.key);
       if (!j || cut.f != cuts[j - 1].f || phase != phase_of(cuts[j - 1].key)) {
         list = group.lists[cut.f];

@@ -38,9 +38,11 @@ struct MemberRows {
   u32 n_ranks(int f) const { return columns[f].n_values + 1; }
 };
 
+CC_INLINE double weight_of(const Problem& p, u32 row) { return p.weight ? p.weight[row] : 1; }
+
 // Adds a row of the table, `sign` times, to statistics on the grid.
 CC_INLINE void add_row(const Problem& p, u32 row, double sign, double* stats) {
-  const double weight = sign * (p.weight ? p.weight[row] : 1);
+  const double weight = sign * weight_of(p, row);
   if (p.n_classes) {
     stats[p.classes[row]] += weight;
   } else {

@@ -23,7 +23,7 @@ struct CategorySums {
   i64* n;         // [V]
 };
 
-template <class P> class MemberSearch {
+template <class P, class Bound> class MemberSearch {
   Worker& w;
   const Problem& p;
   const Group& group;
@@ -44,7 +44,8 @@ template <class P> class MemberSearch {
         held_out(marks) {}
 
   // Calls use(best, bundle, rows) with the best test of a member, given its possible cuts.
-  template <class Use> void find(const Member& member, PossibleCuts& possible, const Use& use) {
+  template <class Use>
+  void find(const Member& member, PossibleCuts<Bound>& possible, const Use& use) {
     const auto mark = w.scratch.mark();
     for (u32 i = 0; i < member.n_out; i++) held_out[member.out[i]] = 1;
     bundle.node[0] = member.node;
@@ -54,13 +55,13 @@ template <class P> class MemberSearch {
     search.same_split = &split_alike<MemberRows>;
     for (const CategorySums& sums : nominal) evaluate_categories(member, sums, search);
     possible.find_bounds(member);
-    const std::size_t n = possible.n;
-    const auto first = static_cast<std::size_t>(
-        std::max_element(possible.bound, possible.bound + n) - possible.bound);
-    if (n) evaluate(member, *possible.selected[first], search, best);
-    for (std::size_t j = 0; j < n; j++)
-      if (possible.bound[j] >= best.lowest[0] && j != first)
-        evaluate(member, *possible.selected[j], search, best);
+    const SelectedCuts<Bound>& cuts = possible.selected;
+    const double* bound = possible.bound;
+    const auto first = static_cast<std::size_t>(std::max_element(bound, bound + cuts.n) - bound);
+    if (cuts.n) evaluate(member, *cuts.selected[first], search, best);
+    for (std::size_t j = 0; j < cuts.n; j++)
+      if (bound[j] >= best.lowest[0] && j != first)
+        evaluate(member, *cuts.selected[j], search, best);
     decide_contested(w, bundle, rows, best);
     use(best, bundle, rows);
     for (u32 i = 0; i < member.n_out; i++) held_out[member.out[i]] = 0;
@@ -94,7 +95,7 @@ template <class P> class MemberSearch {
   }
 
  private:
-  void evaluate(const Member& member, const GroupCut& cut, Search<P>& search, Best& best) {
+  void evaluate(const Member& member, const GroupCut<Bound>& cut, Search<P>& search, Best& best) {
     const Column& column = p.columns[cut.f];
     std::copy_n(cut.left, w.run.K(), search.stats);
     i64 left = cut.n_left;

@@ -7,14 +7,16 @@
 #pragma once
 #include "grow/large/refine.hpp"
 #include "choose_tests.hpp"
+#include "entropy_bound.hpp"
 #include "held_out.hpp"
+#include "squares_bound.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
 // Measured: nodes with fewer rows, and fewer members, are refined faster as bundles.
 constexpr u32 kGroupRows = 24, kGroupMembers = 6;
 
-class Groups {
+template <class Bound> class Groups {
   Block& block;
   Worker& w;
   const Problem& p;
@@ -25,7 +27,7 @@ class Groups {
   u8* held_out;
   std::int32_t* side;  // [row of the table] the branch of a test
   u32 least_rows = kGroupRows;
-  CutBuffers buffers;
+  CutBuffers<Bound> buffers;
   std::vector<std::pair<Node*, const Node*>> copies;
 
  public:
@@ -52,6 +54,8 @@ class Groups {
 
   void start(HeldOut& tasks, Node** roots) {
     const auto n_tasks = tasks.tasks.size();
+    for (int i = 0; i < block.n_workers; i++)
+      block.workers[i]->root_total[one.task[0]] = tasks.root_total;
     Group group{static_cast<u32>(tasks.rows.size()),
                 tasks.rows.data(),
                 nullptr,
@@ -223,7 +227,7 @@ class Groups {
       GroupTests tests(p);
       int* test = w.scratch.take<int>(group.n_members);
       one.depth = group.shared->depth;
-      ChooseTests(w, group, one, held_out, tests, buffers).choose(test);
+      ChooseTests<Bound>(w, group, one, held_out, tests, buffers).choose(test);
       refine_rare(group, tests.list, test);
       refine_common(group, tests.list, test);
       w.scratch.release(mark);
@@ -360,5 +364,18 @@ class Groups {
     }
   }
 };
+
+// Returns use.operator()<Bound>() with the bound of a criterion; false if it has none.
+template <class Use> bool with_removal_bound(const Criterion& criterion, const Use& use) {
+  switch (criterion.removal) {
+    case Removal::of_squares:
+      return use.template operator()<SquaresBound>();
+    case Removal::of_bits:
+      return use.template operator()<EntropyBound>();
+    case Removal::unknown:
+      return false;
+  }
+  throw std::logic_error("unknown bound of removed rows");
+}
 
 }  // namespace crosscut::CROSSCUT_LEVEL
