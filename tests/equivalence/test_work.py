@@ -73,7 +73,8 @@ def _problem(name):
     if name.endswith("many classes"):
         return table, _classes(score, 6), tasks, Growth()
     if name == "small gain_ratio weights":
-        return table, Target(_classes(score, 3).values, 3, rng.uniform(0.5, 2, n)), tasks, Growth("gain_ratio")
+        target = Target(_classes(score, 3).values, 3, rng.uniform(0.5, 2, n))
+        return table, target, tasks, Growth("gain_ratio")
     if name.endswith(("entropy", "gain_ratio")):
         return table, _classes(score, 3), tasks, Growth(name.split()[1])
     return table, _classes(score, 2), tasks, Growth()
