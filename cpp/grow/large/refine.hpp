@@ -50,9 +50,11 @@ struct Block {
     if (run.all_bits && !alike && most > kRowMask) most = 1 << 16;
     if (run.family == Family::many_gini && run.p.n_classes >= 8 && run.few_valued && lanes >= 8)
       most = (most + 15) / 16;
-    // The intervals of a single task are scanned fast, so sorting must serve more levels if none of
-    // them is opened. With many classes, the statistics take longer than sorting the rows.
-    const i64 enough = lanes == 1 && run.by_value ? 8 : 6;
+    // The intervals of a single task are scanned fast (BorderSearch::together), so sorting must
+    // serve more levels if none of them is opened. With many classes, the statistics take longer
+    // than sorting the rows.
+    const bool fast = lanes == 1 && !run.weighted && run.family != Family::any_classes;
+    const i64 enough = fast && run.by_value ? 8 : 6;
     return levels >= enough || run.p.n_classes >= kManyClasses ? most : most >> (enough - levels);
   }
 
