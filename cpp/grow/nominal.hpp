@@ -189,7 +189,8 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
       evaluate_lanes(counts, node, min_leaf, least, offer);
     else if (all_subsets()) evaluate_subsets(evaluate);
     for (int o = 0; o < orders() && !all_subsets(); o++)
-      evaluate_prefixes(o, node, least, evaluate);
+      m > kFewCategories ? evaluate_prefixes<8>(o, node, least, evaluate)
+                         : evaluate_prefixes<1>(o, node, least, evaluate);
   }
   // Calls f(code) for the categories in the first branch of the test with a key.
   template <class F> void each_first(u64 key, F f) {
@@ -269,12 +270,12 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
     sort_exactly(order, m, far, same, [&](int code) { return exact_mean(p, exact(code)); });
     return true;
   }
-  // Eight prefixes at a time. If the quality is a sum of squares over weights, A / l + B / r, the
+  // W prefixes at a time. If the quality is a sum of squares over weights, A / l + B / r, the
   // comparison of A * r + B * l with least * l * r needs no division and leaves few of them. The
   // slack is larger than the rounding of both formulas.
-  template <class Evaluate>
+  static constexpr int kFewCategories = 4;  // one prefix after the other is faster
+  template <int W, class Evaluate>
   void evaluate_prefixes(int o, const Node& node, const double& least, Evaluate evaluate) {
-    constexpr int W = 8;
     using V = Vec<double, W>;
     const int K = run.K();
     if (!sort(o, least)) return;
