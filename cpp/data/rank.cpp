@@ -294,7 +294,9 @@ Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins,
                 ? static_cast<int>(std::min(static_cast<std::size_t>(n_threads), n_columns))
                 : n_threads);
   std::vector<std::unique_ptr<Scratch>> scratch(static_cast<std::size_t>(team.size()));
-  const std::size_t n_groups = out.ranks ? 1 : (n_columns + tile_columns - 1) / tile_columns;
+  // threads wait for each other after a group, so it has columns for all of them
+  const std::size_t width = std::max(tile_columns, 2 * static_cast<std::size_t>(team.size()));
+  const std::size_t n_groups = out.ranks ? 1 : (n_columns + width - 1) / width;
   const auto first_of = [&](std::size_t group) { return group * n_columns / n_groups; };
   const std::unique_ptr<std::uint32_t[]> room(
       out.ranks ? nullptr : new std::uint32_t[n * ((n_columns + n_groups - 1) / n_groups)]);

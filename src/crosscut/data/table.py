@@ -125,8 +125,10 @@ class Table:
         binned, shape = max_bins is not None, matrix.shape[::-1]
         n_columns, n_rows = shape
         one_byte = binned and all(len(categories) <= MAX_COARSE for categories in schema.categories)
-        # one byte, and the keys of 16 columns at a time; or also ranks, and distinct values
-        size = n_columns + 4 * min(n_columns, 16) if one_byte else (5 if binned else 9) * n_columns
+        threads = n_threads(n_jobs)
+        # one byte, and the keys of some columns at a time; or also ranks, and distinct values
+        some = min(n_columns, max(16, 2 * threads))
+        size = n_columns + 4 * some if one_byte else (5 if binned else 9) * n_columns
         check_memory(size * n_rows, f"a table of {n_rows:,} rows", READ_LESS)
         # rows have the maximum length; elements that are never touched take no memory
         ranks, coarse = None if one_byte else np.empty(shape, np.uint32), np.empty(shape, np.uint8)
@@ -139,7 +141,7 @@ class Table:
             matrix,
             MAX_COARSE if max_bins is None else max_bins,
             binned,
-            n_threads(n_jobs),
+            threads,
             np.array(
                 [len(c) if n else -1 for n, c in zip(nominal, schema.categories, strict=True)], np.int32
             ),
