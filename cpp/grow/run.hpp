@@ -17,8 +17,8 @@ namespace crosscut::CROSSCUT_LEVEL {
 // threads share the rows of a bundle in parts of at least kSharedRows rows, at most kMostParts
 constexpr u32 kSharedRows = 1 << 13, kMostParts = 64;
 constexpr int kListClasses = 16;  // the most classes that a list entry can name
-// From this many rows on, the memory of the nodes is freed tree by tree when they are packed. Smaller
-// problems keep their memory, because getting it again takes up to a third of a fit.
+// From this many rows on, the memory of the nodes is freed tree by tree when they are packed.
+// Smaller problems keep their memory, because getting it again takes up to a third of a fit.
 constexpr std::size_t kOwnNodes = 1 << 17;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
