@@ -92,22 +92,8 @@ template <class Item> std::size_t present_items(const Item* sorted, std::size_t 
 // Writes the numbers of the keys' bins, also in place of the keys if they are wanted as ranks.
 void number_bins(std::uint32_t* keys, std::size_t n, const BinTable& table, bool with_ranks,
                  std::uint8_t* coarse) {
-  const std::uint32_t *border = table.border.data(), low = border[0];
-  const std::uint8_t* at = table.at.data();
-  const std::size_t n_bins = table.n_bins, cells = table.cells;
-  const int shift = table.shift;
   for (std::size_t r = 0; r < n; r++) {
-    const std::uint32_t key = keys[r];
-    std::size_t c = n_bins;
-    if (key != missing_key) {
-      const std::size_t k = std::min<std::size_t>((key - low) >> shift, cells - 1);
-      c = at[k];
-      for (std::size_t last = k + 1 < cells ? at[k + 1] : n_bins - 1; c < last;) {
-        const std::size_t middle = (c + last + 1) / 2;
-        if (border[middle] <= key) c = middle;
-        else last = middle - 1;
-      }
-    }
+    const std::size_t c = table.of(keys[r]);
     if (with_ranks) keys[r] = static_cast<std::uint32_t>(c);
     coarse[r] = static_cast<std::uint8_t>(c);
   }
