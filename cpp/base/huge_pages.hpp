@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -23,6 +24,14 @@ static inline void invite_huge_pages([[maybe_unused]] void* memory,
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) & ~(page - 1);
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
+}
+
+// An uninitialised array. Threads that fill a large one wait less for pages, and it is freed
+// faster.
+template <class T> std::unique_ptr<T[]> new_array(std::size_t n) {
+  std::unique_ptr<T[]> array(new T[n]);
+  invite_huge_pages(array.get(), n * sizeof(T));
+  return array;
 }
 
 // Returns the pages inside memory that is about to be freed to the system at once, because the

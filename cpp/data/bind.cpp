@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/arrays.hpp"
+#include "base/huge_pages.hpp"
 #include "classes.hpp"
 #include "copied_rows.hpp"
 #include "grid.hpp"
@@ -124,7 +125,7 @@ nb::object mask_folds(const Array<std::int64_t>& folds, std::int64_t n_folds,
        "masks_without: n_folds must be at most the number of rows");
   need_within(folds, -1, n_folds, "masks_without: folds must be from -1 to n_folds - 1");
   need_within(left_out, 0, n_folds, "masks_without: left_out must name folds");
-  std::unique_ptr<std::uint16_t[]> masks(new std::uint16_t[n_blocks * n]);
+  std::unique_ptr<std::uint16_t[]> masks = new_array<std::uint16_t>(n_blocks * n);
   masks_without(folds.data(), n, static_cast<std::size_t>(n_folds), left_out.data(), first.data(),
                 n_tasks, masks.get(), n_threads);
   return nb::cast(give(std::move(masks), {n_blocks, n}));
@@ -158,7 +159,7 @@ nb::tuple find_spread(const Array<double>& numbers, double centre) {
 
 nb::tuple on_grid(const Array<double>& numbers, double centre, int exponent) {
   const std::size_t n = numbers.size();
-  std::unique_ptr<double[]> integers(new double[n]);
+  std::unique_ptr<double[]> integers = new_array<double>(n);
   const bool exact = put_on_grid(numbers.data(), n, centre, exponent, integers.get());
   return nb::make_tuple(give(std::move(integers), {n}), exact);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/huge_pages.hpp"
 #include "row_parts.hpp"
 
 namespace crosscut {
@@ -40,7 +41,7 @@ std::vector<std::int64_t> deal_folds(const std::int32_t* codes, std::size_t n,
   parts.count(key);
   std::vector<std::int64_t> counts(n_classes);
   for (std::size_t c = 0; c < n_classes; c++) counts[c] = parts.total(c);
-  const std::unique_ptr<std::int64_t[]> dealt(new std::int64_t[n]);
+  const std::unique_ptr<std::int64_t[]> dealt = new_array<std::int64_t>(n);
   std::vector<bool> begun(n_classes);
   std::int64_t end = 0;
   // classes in the order of their first rows

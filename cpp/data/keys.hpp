@@ -54,15 +54,10 @@ struct Ranking {
 
 struct Scratch {
   explicit Scratch(std::size_t n, std::size_t n_values)
-      : a(new std::uint64_t[n]),
-        b(new std::uint64_t[n]),
-        end(new std::uint32_t[n + 1]),
-        values(new float[n_values]) {
-    for (const auto& sorted : {a.get(), b.get()})
-      invite_huge_pages(sorted, n * sizeof(std::uint64_t));
-    invite_huge_pages(end.get(), n * sizeof(std::uint32_t));
-    invite_huge_pages(values.get(), n_values * sizeof(float));
-  }
+      : a(new_array<std::uint64_t>(n)),
+        b(new_array<std::uint64_t>(n)),
+        end(new_array<std::uint32_t>(n + 1)),
+        values(new_array<float>(n_values)) {}
   std::unique_ptr<std::uint64_t[]> a, b;  // items to sort: pairs, or keys in the first half
   std::unique_ptr<std::uint32_t[]> end;   // number of rows up to and including each rank
   std::unique_ptr<float[]> values;        // value of each rank, if only bins are kept

@@ -284,8 +284,8 @@ Cell rank_columns(const Strided<T>& m, std::size_t max_intervals, bool bins,
   const std::size_t width = std::max(tile_columns, 2 * static_cast<std::size_t>(team.size()));
   const std::size_t n_groups = out.ranks ? 1 : (n_columns + width - 1) / width;
   const auto first_of = [&](std::size_t group) { return group * n_columns / n_groups; };
-  const std::unique_ptr<std::uint32_t[]> room(
-      out.ranks ? nullptr : new std::uint32_t[n * ((n_columns + n_groups - 1) / n_groups)]);
+  const std::unique_ptr<std::uint32_t[]> room =
+      out.ranks ? nullptr : new_array<std::uint32_t>(n * ((n_columns + n_groups - 1) / n_groups));
   for (std::size_t group = 0; group < n_groups; group++) {
     const KeyColumns keys{room ? room.get() : out.ranks, n, first_of(group), first_of(group + 1)};
     std::atomic<bool> infinite{false};

@@ -10,6 +10,7 @@
 
 #include "base/additional_errors.hpp"
 #include "base/arrays.hpp"
+#include "base/huge_pages.hpp"
 #include "base/threads.hpp"
 #include "cut.hpp"
 #include "predict.hpp"
@@ -74,7 +75,7 @@ struct Forest : Held<Trees> {
       need_within(*rows, 0, static_cast<std::int64_t>(n), "rows must be rows of X");
     }
     const std::size_t n_out = rows ? rows->size() : count() * n;
-    std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[n_out]);
+    std::unique_ptr<std::int32_t[]> leaf = new_array<std::int32_t>(n_out);
     const Request request{rows ? rows->data() : nullptr, rows ? row_start->data() : nullptr,
                           n_threads};
     with_numbers(x, [&](const auto& strided) {
@@ -275,7 +276,7 @@ struct HeldSharedTrees : Held<SharedTrees> {
     need_within(rows, 0, static_cast<std::int64_t>(x.shape(0)), "rows must be rows of X");
     need(static_cast<std::int64_t>(x.shape(1)) > largest_feature(),
          "X has too few columns for the trees");
-    std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[rows.size()]);
+    std::unique_ptr<std::int32_t[]> leaf = new_array<std::int32_t>(rows.size());
     with_numbers(x, [&](const auto& strided) {
       nb::gil_scoped_release release;
       SharedTrees::apply(root.data(), static_cast<std::int64_t>(root.size()), strided,
@@ -355,7 +356,7 @@ nb::object leaves_of_few(const Longs& node_start, const Longs& branch_start, con
                     static_cast<std::int64_t>(children.size())};
   const Tests tests{feature.data(),      threshold.data(),    missing.data(),
                     first_branch.data(), branch_start.data(), branches.data()};
-  std::unique_ptr<std::int32_t[]> leaf(new std::int32_t[rows.size()]);
+  std::unique_ptr<std::int32_t[]> leaf = new_array<std::int32_t>(rows.size());
   with_numbers(x, [&](const auto& strided) {
     nb::gil_scoped_release release;
     apply_to_few(trees, tests, strided, {rows.data(), row_start.data(), 1}, leaf.get());
