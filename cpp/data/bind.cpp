@@ -136,12 +136,13 @@ constexpr std::int64_t kMaxClasses = 1 << 24;
 // Returns the classes, or None if the range of the labels exceeds max_span.
 std::optional<std::vector<std::int64_t>> number_classes(const Array<std::int64_t>& labels,
                                                         std::int64_t max_span,
-                                                        const Output<std::int32_t>& codes) {
+                                                        const Output<std::int32_t>& codes,
+                                                        int n_threads) {
   need(labels.size() > 0 && codes.size() == labels.size(),
        "code_classes: codes must have one entry per label, and there must be one");
   need(max_span >= 0 && max_span <= kMaxClasses, "code_classes: max_span must be from 0 to 2**24");
   std::vector<std::int64_t> classes;
-  if (!code_classes(labels.data(), labels.size(), max_span, classes, codes.data()))
+  if (!code_classes(labels.data(), labels.size(), max_span, classes, codes.data(), n_threads))
     return std::nullopt;
   return classes;
 }
@@ -214,7 +215,8 @@ void bind_data(nb::module_& m) {
   m.def("bits_of", &find_bits, "numbers"_a);
   m.def("spread_of", &find_spread, "numbers"_a, "centre"_a);
   m.def("on_grid", &on_grid, "numbers"_a, "centre"_a, "exponent"_a);
-  m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert());
+  m.def("code_classes", &number_classes, "labels"_a, "max_span"_a, "codes"_a.noconvert(),
+        "n_threads"_a);
   m.def("cut_folds", &cut_rows, "n_folds"_a, "folds"_a.noconvert());
   m.def("deal_folds", &stratify, "codes"_a, "n_classes"_a, "n_folds"_a, "folds"_a.noconvert(),
         "shuffle"_a.none(), "n_threads"_a);

@@ -3,7 +3,9 @@
 #include "classes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/huge_pages.hpp"
@@ -12,24 +14,42 @@
 namespace crosscut {
 
 bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_span,
-                  std::vector<std::int64_t>& classes, std::int32_t* codes) {
+                  std::vector<std::int64_t>& classes, std::int32_t* codes, int n_threads) {
+  const auto share = [&](const auto& body) {
+    parallel_for(static_cast<std::int64_t>(n), kRowsPerThread, n_threads, body);
+  };
   std::int64_t low = labels[0], high = labels[0];
-  for (std::size_t r = 0; r < n; r++) {
-    low = std::min(low, labels[r]);
-    high = std::max(high, labels[r]);
-  }
+  std::mutex mutex;  // protects low and high
+  share([&](std::int64_t begin, std::int64_t end) {
+    std::int64_t lowest = labels[begin], highest = lowest;
+    for (std::int64_t r = begin; r < end; r++) {
+      lowest = std::min(lowest, labels[r]);
+      highest = std::max(highest, labels[r]);
+    }
+    const std::scoped_lock lock(mutex);
+    low = std::min(low, lowest);
+    high = std::max(high, highest);
+  });
   const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   if (span >= static_cast<std::uint64_t>(max_span)) return false;
   std::vector<std::int32_t> code(span + 1);  // first marks the classes that occur
-  const auto place = [&](std::size_t r) { return static_cast<std::size_t>(labels[r] - low); };
-  for (std::size_t r = 0; r < n; r++) code[place(r)] = 1;
+  const auto place = [&](std::int64_t r) { return static_cast<std::size_t>(labels[r] - low); };
+  share([&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = begin; r < end; r++) {
+      const std::atomic_ref<std::int32_t> mark(code[place(r)]);
+      // threads write a mark only once, so they can all keep it in their caches
+      if (!mark.load(std::memory_order_relaxed)) mark.store(1, std::memory_order_relaxed);
+    }
+  });
   std::int32_t n_classes = 0;
   for (std::size_t c = 0; c <= span; c++)
     if (code[c]) {
       classes.push_back(low + static_cast<std::int64_t>(c));
       code[c] = n_classes++;
     }
-  for (std::size_t r = 0; r < n; r++) codes[r] = code[place(r)];
+  share([&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = begin; r < end; r++) codes[r] = code[place(r)];
+  });
   return true;
 }
 

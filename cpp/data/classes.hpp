@@ -10,7 +10,7 @@ namespace crosscut {
 // Numbers integer labels from 0 in ascending order. Returns false and fills nothing if their range
 // is larger than max_span.
 bool code_classes(const std::int64_t* labels, std::size_t n, std::int64_t max_span,
-                  std::vector<std::int64_t>& classes, std::int32_t* codes);
+                  std::vector<std::int64_t>& classes, std::int32_t* codes, int n_threads);
 
 using Shuffle = std::function<void(std::int64_t* folds, std::size_t n)>;
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
+from crosscut.data.threads import n_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,9 @@ class Target:
         return Target(self.values[rows], self.n_classes, weights)
 
 
-def coded_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def coded_classes(
+    y: NDArray[Any], n_jobs: int | None = None
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code.
 
     >>> coded_classes(np.array([7, -1, 7]))
@@ -38,7 +41,8 @@ def coded_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """
     if y.dtype.kind in "iu" and len(y):
         codes = np.empty(len(y), np.int32)
-        labels = _core.code_classes(np.ascontiguousarray(y, dtype=np.int64), _MANY_CODES, codes)
+        integers = np.ascontiguousarray(y, dtype=np.int64)
+        labels = _core.code_classes(integers, _MANY_CODES, codes, n_threads(n_jobs, len(y)))
         if labels is not None:
             return np.array(labels).astype(y.dtype), codes
     if y.dtype.kind in "UO":  # hashing is faster than sorting

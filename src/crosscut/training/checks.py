@@ -144,9 +144,11 @@ def _numbers_if_possible(X: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(check_array(X, dtype=np.float64, ensure_all_finite=False))
 
 
-def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def read_classes(
+    y: ColumnLike, n_rows: int, n_jobs: int | None = None
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code."""
-    classes, codes = _read_classes(y, n_rows)
+    classes, codes = _read_classes(y, n_rows, n_jobs)
     if len(classes) > MOST_CLASSES:
         raise ValueError(
             f"y has {len(classes):,} classes; at most {MOST_CLASSES:,} are possible; "
@@ -155,7 +157,9 @@ def read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.i
     return classes, codes
 
 
-def _read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def _read_classes(
+    y: ColumnLike, n_rows: int, n_jobs: int | None
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
     check_arrow(y=y)
     coded = coded_text(y)
     if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
@@ -174,7 +178,7 @@ def _read_classes(y: ColumnLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.
                 )
             raise ValueError(f"{what}: {advice}") from error
     _check_length(y, n_rows)
-    return coded_classes(y)
+    return coded_classes(y, n_jobs)
 
 
 def read_numbers(y: ColumnLike, n_rows: int) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ class TrainingSet:
         name = getattr(y, "name", None)
         name = name if isinstance(name, str) and name else "target"
         if isinstance(model, ClassifierMixin):
-            classes, codes = read_classes(y, table.n_rows)
+            classes, codes = read_classes(y, table.n_rows, getattr(model, "n_jobs", None))
             weights = read_weights(sample_weight, table.n_rows)
             by_class = read_class_weights(model.class_weight, codes, classes)
             target = Target(codes, len(classes), with_class_weights(weights, by_class, codes))
