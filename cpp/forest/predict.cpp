@@ -169,28 +169,48 @@ Walker make_walker(const Trees& trees, const Tests& tests, std::int64_t t,
 template <class T>
 void apply(const Trees& trees, const Tests& tests, const Strided<T>& x, const Request& request,
            std::int32_t* leaf) {
+  // Trees are prepared and walked together up to this many nodes and branches, which bounds memory.
+  constexpr std::int64_t most_entries = 1 << 18;
+  constexpr std::int64_t chunk = 4096;
   const std::int64_t n_trees = trees.n_trees, n_rows = static_cast<std::int64_t>(x.n_rows);
+  // The first position of a tree's rows in `leaf`, and the tree of a position.
+  const auto first = [&](std::int64_t t) {
+    return request.rows ? request.row_start[t] : t * n_rows;
+  };
+  const auto tree_at = [&](std::int64_t position) {
+    const std::int64_t* starts = request.row_start;
+    return request.rows ? std::upper_bound(starts, starts + n_trees, position) - starts - 1
+                        : position / n_rows;
+  };
+  Team team(static_cast<int>(
+      std::min<std::int64_t>(request.n_threads, (first(n_trees) + chunk - 1) / chunk)));
   std::vector<Walker> walkers;
-  std::vector<std::int64_t> first{0};  // first position of each tree's rows in `leaf`
-  for (std::int64_t t = 0; t < n_trees; t++) {
-    const std::int64_t count =
-        request.rows ? request.row_start[t + 1] - request.row_start[t] : n_rows;
-    walkers.push_back(count ? make_walker(trees, tests, t, static_cast<std::int64_t>(x.n_columns))
+  for (std::int64_t begin_tree = 0, end_tree = 0; begin_tree < n_trees; begin_tree = end_tree) {
+    walkers.clear();
+    const auto size = [&](std::int64_t t) {
+      return trees.node_start[t] + tests.branch_start[t] - trees.node_start[begin_tree] -
+             tests.branch_start[begin_tree];
+    };
+    while (end_tree < n_trees && (end_tree == begin_tree || size(end_tree + 1) <= most_entries)) {
+      const std::int64_t t = end_tree++;
+      walkers.push_back(first(t) < first(t + 1)
+                            ? make_walker(trees, tests, t, static_cast<std::int64_t>(x.n_columns))
                             : Walker{});
-    first.push_back(first.back() + count);
-  }
-  parallel_for(first.back(), 4096, request.n_threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto t = std::upper_bound(first.begin(), first.end(), begin) - first.begin() - 1;
-         begin < end; t++) {
-      const std::int64_t at = first[static_cast<std::size_t>(t)],
-                         stop = std::min(end, first[static_cast<std::size_t>(t) + 1]);
-      const Walker& walker = walkers[static_cast<std::size_t>(t)];
-      if (request.rows)
-        walk_rows(walker, x, [&](std::int64_t k) { return request.rows[k]; }, begin, stop, leaf);
-      else walk_rows(walker, x, [&](std::int64_t k) { return k - at; }, begin, stop, leaf);
-      begin = stop;
     }
-  });
+    const std::int64_t offset = first(begin_tree);
+    const auto walk = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t t = tree_at(begin); begin < end; t++) {
+        const std::int64_t at = first(t), stop = std::min(end, first(t + 1));
+        const Walker& walker = walkers[static_cast<std::size_t>(t - begin_tree)];
+        if (request.rows)
+          walk_rows(walker, x, [&](std::int64_t k) { return request.rows[k]; }, begin, stop, leaf);
+        else walk_rows(walker, x, [&](std::int64_t k) { return k - at; }, begin, stop, leaf);
+        begin = stop;
+      }
+    };
+    parallel_for(first(end_tree) - offset, chunk, team,
+                 [&](std::int64_t begin, std::int64_t end) { walk(offset + begin, offset + end); });
+  }
 }
 
 template <class T>
