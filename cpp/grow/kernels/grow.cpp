@@ -121,14 +121,14 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
     if (!groups) grow_blocks(run, team, workers, n_threads, table, roots);
     std::size_t n_nodes = 0;
     for (int i = 0; i < n_threads; i++) n_nodes += workers[i]->n_nodes;
-    if (run.own_nodes) {
+    if (rows_of_block(problem) >= kFreedScratch) {
       for (int i = 0; i < n_threads; i++) {
         workers[i]->scratch.give_up();
         workers[i]->memo = {};
       }
       arena.give_up();
       run.blocks.clear();
-      return_free_pages();
+      if (run.own_nodes) return_free_pages();
     }
     const auto free_nodes = [](void* of_threads, int task) {
       const auto& [first, n] = *static_cast<Threads*>(of_threads);
