@@ -118,7 +118,7 @@ struct Block {
       if (!arrived)
         source.statistics = hold_statistics(worker.run, lanes_width(worker.run, bundle));
       const LargeStatistics statistics{source.statistics.get(), arrived, source.lanes,
-                                       source.sibling.get()};
+                                       source.sibling.get(), source.gone.get()};
       const ColumnStatistics held{worker.run, source.statistics.get(),
                                   lanes_width(worker.run, bundle)};
       if (held.memory) rows.statistics = &held;
@@ -182,7 +182,7 @@ struct Block {
     }
     route(worker, rows, forked, children);
     if (children.left && statistics)
-      join_siblings(worker.run, bundle, children, next, statistics,
+      join_siblings(worker, bundle, rows, children, next, statistics,
                     [&](const WaitingBundle& child) {
                       return child.n_rows > local_limit(child, child.n_rows);
                     });

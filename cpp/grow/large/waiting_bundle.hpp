@@ -26,6 +26,9 @@ struct WaitingBundle : Bundle {
   // of the parent's; those of the lanes `shared` of this one are to be subtracted.
   Pointer sibling;
   u32 shared = 0;
+  // The rows that lanes of this bundle have lost since its statistics were counted, and which lanes
+  // these are; null if there are none.
+  Pointer gone;
 
   // Allocates a bundle; the caller fills in its rows. with_words: it will copy its codes.
   static Pointer make(Run& run, const Bundle& bundle, const HeldCodes& codes, u32 n_rows,
