@@ -12,6 +12,9 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+// the most values of a column with sums by value (value_sums.hpp)
+constexpr u32 kMostValues = 512;
+
 struct LocalColumn {
   u16* rank;         // [n] local dense rank
   u32* global;       // [n_ranks] the table's rank of a local rank
@@ -27,7 +30,7 @@ struct LocalColumn {
   static bool coding_pays(const Run& run, u32 values, u32 n) {
     const u32 c = static_cast<u32>(run.p.n_classes);
     if (!c)
-      return !off(Acceleration::value_sums) && !run.weighted && values <= 256 && 4 * values <= n &&
+      return !off(Acceleration::value_sums) && !run.weighted && values <= kMostValues && 4 * values <= n &&
              values * static_cast<u32>(run.p.n_features) < 1u << 16;
     if (off(Acceleration::row_bits)) return false;
     return run.all_bits ||
@@ -152,7 +155,7 @@ inline void copy_columns(Worker& w, LocalTable& table) {
     }
     table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
     if (low == high) continue;
-    if ((w.run.all_bits || high - low < 256) && code_column(w, table, f, of_table, low, high)) {
+    if ((w.run.all_bits || high - low < kMostValues) && code_column(w, table, f, of_table, low, high)) {
     } else if (high - low < 1u << 20) {  // rank and row (at most 4096) fit into 32 bits
       copy_column<12>(w, table, f, of_table, low, high, reinterpret_cast<ListKey*>(a),
                       reinterpret_cast<ListKey*>(b));
