@@ -48,7 +48,8 @@ struct LocalTable {
   const u32* info;  // [row] ScanRows::info for a single task
   const u16* tag;   // [row] class << 12 | last 12 bits of the row
   const double *weight, *product, *target;
-  bool own_grid;       // the products have a centre and a unit of their own
+  // rows for which the products have a centre and a unit of their own; 0: they are the problem's
+  u32 own_grid;
   const u8* times;     // [row][kLanes] or null
   const RowSet* keys;  // [row]; null if subtrees are not shared
 };
@@ -181,6 +182,41 @@ inline const double* on_own_grid(Worker& w, const double* target, u32 n) {
   return product;
 }
 
+// A node with a range of fewer units has a new grid if the present one leaves its test open.
+constexpr double kNarrow = 0x1p26;
+
+// Regression: does the grid distinguish the targets of n rows, row(i), so badly that a new one pays?
+template <class Row> bool is_narrow(const LocalTable& table, u32 n, Row row) {
+  if (!table.own_grid || n == table.own_grid) return false;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (u32 i = 0; i < n; i++) {
+    low = std::min(low, table.product[row(i)]);
+    high = std::max(high, table.product[row(i)]);
+  }
+  return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
+}
+
+// The same table with n of its rows, row(i), on a grid of their own, and the statistics of a node
+// with these rows. The products of other rows are undefined.
+template <class Row>
+LocalTable on_new_grid(Worker& w, const LocalTable& table, Node& node, u32 n, Row row) {
+  double* target = w.scratch.take<double>(n);
+  for (u32 i = 0; i < n; i++) target[i] = table.target[row(i)];
+  LocalTable own = table;
+  own.own_grid = n;
+  if (const double* product = on_own_grid(w, target, n)) {
+    double* to = w.scratch.take<double>(table.n);
+    for (u32 i = 0; i < n; i++) to[row(i)] = product[i];
+    own.product = to;
+  }
+  node.stats = w.keep<double>(2);
+  node.stats[0] = 0;
+  node.stats[1] = n;
+  for (u32 i = 0; i < n; i++) node.stats[0] += own.product[row(i)];
+  w.level(node.depth).new_grids++;
+  return own;
+}
+
 // alone: only one task will be grown.
 inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* masks, bool alone) {
   const Problem& p = w.run.p;
@@ -204,10 +240,10 @@ inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* 
   table.weight = w.gathered(p.weight, n, row);
   table.product = w.gathered(p.product, n, row);
   table.target = w.gathered(p.target, n, row);
-  table.own_grid = false;
+  table.own_grid = 0;
   if (const double* own = w.run.own_grids ? on_own_grid(w, table.target, n) : nullptr) {
     table.product = own;
-    table.own_grid = true;
+    table.own_grid = n;
   }
   table.times = times_of_lanes(w, n, row);
   const bool shares = w.run.shares && (!alone || w.run.shares_across_blocks);
