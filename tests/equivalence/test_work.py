@@ -36,7 +36,7 @@ def _classes(score, n_classes):
 
 def _problem(name):
     rng = np.random.default_rng(7)
-    n = 20_000 if name.startswith("large") else 3_000 if name.startswith("shallow") else 900
+    n = 20_000 if name.startswith(("large", "sparse")) else 3_000 if name.startswith("shallow") else 900
     columns = _columns(rng, n)
     score = columns["number"] + columns["sparse"] + columns["few"] / 6 + rng.normal(size=n)
     tasks = Tasks.from_cv(10, n_rows=n, limits=Limits(max_depth=5 if n > 10_000 else None))
@@ -51,6 +51,9 @@ def _problem(name):
             of_class = np.array([0.9, 1.01, 1.1])[target.values]
             target = Target(target.values, 3, rng.uniform(0.5, 2, n) if "row" in name else of_class)
         return data, target, tasks, Growth("gain_ratio" if name.endswith("gain_ratio") else "gini")
+    if name.startswith("sparse"):  # chains of nodes that lose a few rows each
+        columns = {f"column {k}": np.where(rng.random(n) < 0.95, 0, rng.normal(size=n)) for k in range(5)}
+        score = sum(columns.values()) + rng.normal(size=n)
     table = pl.DataFrame(columns)
     if name == "shallow hundred classes":
         limits = Limits(max_depth=4)
@@ -126,6 +129,8 @@ GUARDS = {
         ("large weights", "derived_rows", 58_000, 59_000),
         ("large regression", "derived_rows", 66_500, 68_000),
         ("large binned regression", "derived_rows", 71_000, 72_500),
+        ("sparse", "derived_rows", 0, 1),
+        ("sparse regression", "derived_rows", 0, 1),
     ],
     "local_tables": [
         ("small", "lists", 1_500, 1_510),

@@ -12,7 +12,7 @@ namespace crosscut::CROSSCUT_LEVEL {
 // one cell only, and classes to a cell of 16 bits.
 inline u32 rows_per_gone(const Run& run, u32 lanes) {
   if (!(lanes & (lanes - 1))) return run.counted ? 4 : 2;
-  return run.counted ? 24 : 8;
+  return run.counted ? 12 : 8;
 }
 
 // The rows of a parent that lanes of a child bundle have lost, or null if counting the child's rows
