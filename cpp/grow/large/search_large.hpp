@@ -105,12 +105,13 @@ Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows,
   if (source.arrived && intervals) {
     const auto row = [&](u32 i) { return rows.row(i); };
     rows_counted.weight = w.gathered(p.weight, rows.n, row);
-    rows_counted.product = w.gathered(p.product, rows.n, row);
+    rows_counted.product = w.gathered(rows.products, rows.n, row);
     rows_counted.times = times_of_lanes(w, rows.n, row);
   }
   CountedRows gone{};
   if (source.gone)
-    gone = CountedRows::gone(w, source.gone->n_rows, source.gone->rows, source.gone->masks);
+    gone = CountedRows::gone(w, source.gone->n_rows, source.gone->rows, source.gone->masks,
+                             rows.products);
   const ScanRows all_rows{info, rows_counted.weight, rows_counted.product, rows_counted.times};
   const auto with = [&]<template <int> class P>() {
     with_width(W, [&]<int kW>() {

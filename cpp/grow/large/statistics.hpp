@@ -37,7 +37,7 @@ struct CountedRows {
                   nullptr,
                   nullptr,
                   w.gathered(p.weight, n, row),
-                  w.gathered(p.product, n, row),
+                  w.gathered(rows.products, n, row),
                   times_of_lanes(w, n, row)};
     if (!p.multiplicity && static_cast<u32>(p.n_classes) * width <= 1 << 16 &&
         !off(Acceleration::fold_rows)) {
@@ -82,13 +82,14 @@ struct CountedRows {
     return s;
   }
   // Rows that are gone from the lanes in their masks.
-  static CountedRows gone(Worker& w, u32 n, const u32* rows, const u16* masks) {
+  static CountedRows gone(Worker& w, u32 n, const u32* rows, const u16* masks,
+                          const double* products) {
     const Problem& p = w.run.p;
     const auto row = [rows](u32 i) { return rows[i]; };
     u32* info = w.scratch.take<u32>(n);
     for (u32 i = 0; i < n; i++)
       info[i] = masks[i] | (p.n_classes ? static_cast<u32>(p.classes[rows[i]]) << 16 : 0);
-    const double *weight = w.gathered(p.weight, n, row), *product = w.gathered(p.product, n, row);
+    const double *weight = w.gathered(p.weight, n, row), *product = w.gathered(products, n, row);
     return {n, true, nullptr, n, nullptr, info, weight, product, times_of_lanes(w, n, row)};
   }
   // Calls add.operator()<sign>(row, info) for the rows from `begin` to `end` that are added by mask

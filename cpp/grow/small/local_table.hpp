@@ -185,15 +185,24 @@ inline const double* on_own_grid(Worker& w, const double* target, u32 n) {
 // A node with a range of fewer units has a new grid if the present one leaves its test open.
 constexpr double kNarrow = 0x1p26;
 
-// Regression: does the grid distinguish the targets of n rows, row(i), so badly that a new one pays?
+// Of targets on a grid. narrow(): does the grid distinguish them so badly that a new one pays?
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  CC_INLINE void add(double product) {
+    low = std::min(low, product);
+    high = std::max(high, product);
+  }
+  bool narrow(double most = kNarrow) const {
+    return high - low < most || 0x1p12 * (high - low) < std::max(high, -low);
+  }
+};
+// Is the grid narrow for n rows, row(i), of a local table?
 template <class Row> bool is_narrow(const LocalTable& table, u32 n, Row row) {
   if (!table.own_grid || n == table.own_grid) return false;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (u32 i = 0; i < n; i++) {
-    low = std::min(low, table.product[row(i)]);
-    high = std::max(high, table.product[row(i)]);
-  }
-  return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
+  Range range;
+  for (u32 i = 0; i < n; i++) range.add(table.product[row(i)]);
+  return range.narrow();
 }
 
 // The same table with n of its rows, row(i), on a grid of their own, and the statistics of a node

@@ -53,7 +53,7 @@ template <class Code> class SingleTask {
       end_list(list + x.n);
       keep_column(x, f, list, x.n);
     }
-    if (table.own_grid) use_own_grid(k);
+    if (w.run.own_grids) use_own_grid(k);
     Branch<Code> all{x.n, nullptr, {}};
     if constexpr (Code::kEachRow) all.rows = {x.code.rows, like.all};
     if constexpr (Code::kSums) start_sums_by_value(x, k);
