@@ -102,7 +102,9 @@ inline void own_neighbours(Worker& w, const LargeRows& rows, int f, u32 missing_
     return own_neighbours<LargeRows>(w, rows, f, missing_rank, lanes, cut, below, above);
   const Column& c = rows.columns[f];
   const char* column = rows.statistics->column(f);
-  const auto one_value = [&](u32 bin) { return c.coarse_first[bin + 1] - c.coarse_first[bin] == 1; };
+  const auto one_value = [&](u32 bin) {
+    return c.coarse_first[bin + 1] - c.coarse_first[bin] == 1;
+  };
   ByteSet wanted;
   bool any_wanted = false;
   const auto search = [&](u32 bin) {

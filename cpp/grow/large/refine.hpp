@@ -16,8 +16,6 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 // local tables with at least this many cells may be divided between threads
 constexpr std::size_t kDivisible = 1 << 14;
-// lanes with a range of fewer units have a new grid if the present one leaves their tests open
-constexpr double kNarrowLarge = 0x1p32;
 // a child with fewer than one in this many rows copies its codes row by row
 constexpr u32 kSparse = 32;
 
@@ -160,7 +158,8 @@ struct Block {
     return HeldCodes(*Codes::make(w().run, bundle.n_rows, *bundle.codes, needed));
   }
 
-  // The lanes of a regression with tests left open by a grid that hardly distinguishes their targets.
+  // The lanes of a regression with tests left open by a grid that hardly distinguishes their
+  // targets.
   u32 narrow_lanes(const Bundle& bundle, const LargeRows& rows, const Best& best) {
     if (!w().run.own_grids || !rows.codes->column[0]) return 0;
     u32 narrow = 0;
@@ -173,11 +172,11 @@ struct Block {
     Range range;
     for (u32 i = 0; i < rows.n; i++)
       if (rows.mask(i) & lanes) range.add(rows.product(i));
-    return range.narrow(kNarrowLarge);
+    return range.narrow();
   }
   // Lanes that need another grid go on in bundles of their own, unless all lanes do. Without this,
-  // bundles of targets of 18 decades took 20 times as long: a task that holds out the largest target
-  // left all its tests to exact sums. Returns true if this bundle has a new grid.
+  // bundles of targets of 18 decades took 20 times as long: a task that holds out the largest
+  // target left all its tests to exact sums. Returns true if this bundle has a new grid.
   bool take_new_grid(WaitingBundle& source, Bundle& bundle, LargeRows& rows, const Best& best) {
     const u32 narrow = narrow_lanes(bundle, rows, best);
     if (!narrow) return false;

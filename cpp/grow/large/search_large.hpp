@@ -16,9 +16,9 @@ constexpr std::size_t kStatisticsBytes = std::size_t{128} << 20;
 
 // Where the statistics of a large bundle are.
 struct LargeStatistics {
-  char* held;                    // null: they are kept for a batch of columns only
-  bool arrived;                  // they came with the bundle
-  u32 lanes;                     // that they are needed of
+  char* held;                           // null: they are kept for a batch of columns only
+  bool arrived;                         // they came with the bundle
+  u32 lanes;                            // that they are needed of
   const WaitingBundle *sibling, *gone;  // see WaitingBundle
 };
 

@@ -16,8 +16,8 @@ inline u32 rows_per_gone(const Run& run, u32 lanes) {
 }
 
 // The rows of a parent that lanes of a child bundle have lost, or null if counting the child's rows
-// takes less time. The lanes that a row loses are those that it would have in a child with the other
-// branches of the same tests.
+// takes less time. The lanes that a row loses are those that it would have in a child with the
+// other branches of the same tests.
 inline WaitingBundle::Pointer find_gone(Worker& w, const Bundle& parent, const LargeRows& rows,
                                         const ChildBundles& children, const ChildBundle& child,
                                         const WaitingBundle& as_bundle) {
@@ -98,7 +98,8 @@ void join_siblings(Worker& w, const Bundle& parent, const LargeRows& rows,
       next[a]->sibling = std::move(next[b]);
       return;
     }
-    WaitingBundle::Pointer gone = find_gone(w, parent, rows, children, children.bundle[b], *next[b]);
+    WaitingBundle::Pointer gone =
+        find_gone(w, parent, rows, children, children.bundle[b], *next[b]);
     if (gone && give(b, ~u32{0})) next[b]->gone = std::move(gone);
   };
   for (std::size_t b = 0; b < next.size() && statistics; b++)

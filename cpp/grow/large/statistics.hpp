@@ -196,9 +196,9 @@ void fill_weights(const Run& run, const CountedRows& s, Codes codes, u32 bins,
 // A lane that is derived, S(child) = S(parent) − S(sibling), has the errors of both and a rounding
 // of at most ε·S', where S' belongs to the ancestor that was counted. So has a lane from which a
 // row is subtracted; the squares of all such rows have errors of at most 3ε·S' together. There are
-// at most n' such subtractions in a row from the n' rows of the ancestor, because each takes rows of
-// the lane away. So errors of 8(n + 16)ε·S per counted bundle, which add up, bound the error of the
-// lane. The rest covers the roundings in Moments::alive.
+// at most n' such subtractions in a row from the n' rows of the ancestor, because each takes rows
+// of the lane away. So errors of 8(n + 16)ε·S per counted bundle, which add up, bound the error of
+// the lane. The rest covers the roundings in Moments::alive.
 template <int W, bool kGone, bool kWeighted, bool kSquares, class Codes>
 void fill_moments(const CountedRows& s, Codes codes, u32 bins, Vec<double, W>* values,
                   double* errors) {
@@ -239,8 +239,7 @@ void fill_moments(const CountedRows& s, Codes codes, u32 bins, Vec<double, W>* v
     const V one = ones<double, W>(x & 0xffff) * static_cast<double>(kSign);
     V m = one;
     if constexpr (kWeighted) {
-      if (s.times)
-        m = times_of_row<double, W>(s.times, i, x & 0xffff) * static_cast<double>(kSign);
+      if (s.times) m = times_of_row<double, W>(s.times, i, x & 0xffff) * static_cast<double>(kSign);
       bin[1] += m * weight(i);
     }
     bin[0] += m * p;

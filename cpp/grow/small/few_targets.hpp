@@ -34,7 +34,7 @@ template <bool kClasses> class FewTargets {
   // if qualities differ by more than this, the exact ones differ in the same direction
   double margin = 0;
   bool narrow = false;  // tests are compared without the grid, and another grid would do
-  int n_classes = 0;  // 2, or the number of classes present
+  int n_classes = 0;    // 2, or the number of classes present
   u8 classes[kListClasses];
   FewSet of_class[kListClasses];
   u32 n_of[kListClasses];  // rows of each class in the current node

@@ -30,8 +30,8 @@ struct LocalColumn {
   static bool coding_pays(const Run& run, u32 values, u32 n) {
     const u32 c = static_cast<u32>(run.p.n_classes);
     if (!c)
-      return !off(Acceleration::value_sums) && !run.weighted && values <= kMostValues && 4 * values <= n &&
-             values * static_cast<u32>(run.p.n_features) < 1u << 16;
+      return !off(Acceleration::value_sums) && !run.weighted && values <= kMostValues &&
+             4 * values <= n && values * static_cast<u32>(run.p.n_features) < 1u << 16;
     if (off(Acceleration::row_bits)) return false;
     return run.all_bits ||
            (run.counted && c <= kListClasses && values * (c * n / 80 + 6) <= n * (c + 14) / 16);
@@ -156,7 +156,8 @@ inline void copy_columns(Worker& w, LocalTable& table) {
     }
     table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
     if (low == high) continue;
-    if ((w.run.all_bits || high - low < kMostValues) && code_column(w, table, f, of_table, low, high)) {
+    if ((w.run.all_bits || high - low < kMostValues) &&
+        code_column(w, table, f, of_table, low, high)) {
     } else if (high - low < 1u << 20) {  // rank and row (at most 4096) fit into 32 bits
       copy_column<12>(w, table, f, of_table, low, high, reinterpret_cast<ListKey*>(a),
                       reinterpret_cast<ListKey*>(b));
@@ -182,8 +183,8 @@ inline const double* on_own_grid(Worker& w, const double* target, u32 n) {
   return product;
 }
 
-// A node with a range of fewer units has a new grid if the present one leaves its test open.
-constexpr double kNarrow = 0x1p26;
+// Nodes with a range of fewer units have a new grid if the present one leaves their tests open.
+constexpr double kNarrow = 0x1p32;
 
 // Of targets on a grid. narrow(): does the grid distinguish them so badly that a new one pays?
 struct Range {
@@ -193,8 +194,8 @@ struct Range {
     low = std::min(low, product);
     high = std::max(high, product);
   }
-  bool narrow(double most = kNarrow) const {
-    return high - low < most || 0x1p12 * (high - low) < std::max(high, -low);
+  bool narrow() const {
+    return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
   }
 };
 // Is the grid narrow for n rows, row(i), of a local table?

@@ -89,9 +89,8 @@ template <class Code> class SingleTask {
   // Refines a node with its targets on a grid of their own.
   void refine_on_new_grid(SingleNode<Code> x) {
     const auto mark = w.scratch.mark();
-    const LocalTable own = on_new_grid(w, table, *x.node, x.n, [list = x.any_list()](u32 i) {
-      return list[i] & kRowMask;
-    });
+    const LocalTable own = on_new_grid(w, table, *x.node, x.n,
+                                       [list = x.any_list()](u32 i) { return list[i] & kRowMask; });
     if constexpr (Code::kSums) {
       ValueColumns* columns = w.scratch.take<ValueColumns>(1);
       *columns = *x.code.columns;
@@ -169,10 +168,6 @@ template <class Code> class SingleTask {
       if (x.code.sparse(x.n) && !has_few_rows(x)) x = recoded(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
-      if (has_few_rows(x) && is_narrow(table, x)) {
-        refine_on_new_grid(x);
-        break;
-      }
       if (has_few_rows(x)) {
         if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
         else FewRows<false>(w, table, bundle, limits, shared).finish(x);
