@@ -10,7 +10,7 @@ enum class Acceleration {
   fast_comparison,  // cuts that cannot be the best are rejected without a division
   fold_rows,        // rows that train all tasks except one are counted once
   overlap_bundles,  // child sets of different tests are refined together where their rows overlap
-  held_statistics,  // of two siblings one is counted; neighbours of a cut are found by interval
+  held_statistics,  // statistics of children are derived; neighbours of a cut are found by interval
   local_tables,     // small bundles are finished task by task in a sorted copy
   lanes_of_cuts,    // consecutive cuts of a sorted list are evaluated together
   row_bits,         // columns with few values: rows are bits instead of lists (classes)
@@ -18,7 +18,7 @@ enum class Acceleration {
   few_rows,         // nodes of few rows are finished by sets of rows
   many_folds,       // many tasks that hold out few rows each are refined as groups
   row_copies,       // rows that count several times are copied, task by task
-  own_grids,        // targets of a wide range get a grid of their own in local tables
+  own_grids,        // targets of a wide range get grids of their own
   shared_subtrees,  // tasks with the same rows at a node share its subtree
   subset_lanes,     // subsets of categories are evaluated eight at a time
   xlog_table,       // v·log2(v) of counts is looked up

@@ -58,7 +58,7 @@ struct Run {
   bool shares;                // tasks share the subtrees of nodes with the same rows (memo.hpp)
   bool shares_across_blocks;  // ... also between blocks
   bool few_valued;            // most columns are numeric with few values
-  bool own_grids;             // local tables put the targets on grids of their own
+  bool own_grids;             // nodes may put their targets on grids of their own
   bool by_value;              // no column has intervals of several values
   // the nodes that local tables make have memory of their own for each task
   bool own_nodes;

@@ -3,6 +3,8 @@
 // Large bundles and local tables share this code. They provide the rows as a type with n, mask(i),
 // rank(f, i), row(i) (the row of the table) and value_rank(f, r) (the table's rank of rank r).
 #pragma once
+#include <numeric>
+
 #include "grow/categories.hpp"
 #include "grow/exact/contested.hpp"
 #include "grow/leaves.hpp"
@@ -336,9 +338,34 @@ template <class Rows> struct Forking {
   }
 };
 
+// Finds the positions of the rows whose codes occur in the branches of a test with has(branch), and
+// returns how many there are; all rows if they have no codes. Others in these intervals are among
+// them, so the caller checks the branch.
+template <class Has>
+u32 find_rows_of(const LargeRows& rows, const Test& t, const Has& has, u32* positions) {
+  const Column& c = rows.columns[t.feature];
+  if (!rows.codes->column[t.feature]) {
+    std::iota(positions, positions + rows.n, 0u);
+    return rows.n;
+  }
+  ByteSet wanted;
+  const auto wants = [&](u32 rank) {
+    const int b = t.branch(rank);
+    return b >= 0 && has(b);
+  };
+  const u32 n_codes = c.nominal ? c.n_values : c.n_coarse;
+  for (u32 x = 0; x < n_codes; x++) {
+    const u32 first = c.nominal ? x : c.coarse_first[x];
+    const u32 last = c.nominal ? x : c.coarse_first[x + 1] - 1;
+    if (wants(first) || wants(last)) wanted.add(x);
+  }
+  if (c.has_missing && wants(c.n_values)) wanted.add(n_codes);
+  return rows.find(t.feature, wanted, positions);
+}
+
 // Finds the child sets that need a test (Test::open) and sums the values of those that stay leaves.
-template <class Rows>
-void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fork& fork) {
+inline void open_child_sets(Worker& w, const Bundle& bundle, const LargeRows& rows,
+                            const Fork& fork) {
   for (int j = 0; j < fork.n_tests; j++) {
     Test& t = fork.tests[j];
     t.open = w.scratch.take<u32>(static_cast<std::size_t>(t.n_branches));
@@ -360,21 +387,23 @@ void open_child_sets(Worker& w, const Bundle& bundle, const Rows& rows, const Fo
     for (int b = 0; b < t.n_branches; b++)
       new (sums + b)
           LeafSums(w, bundle, closed[b], rows.n, [&](int k) { return t.child[b * kLanes + k]; });
-    for (u32 i = 0; i < rows.n; i++) {
+    u32* at = w.scratch.take<u32>(rows.n);
+    const u32 n = find_rows_of(rows, t, [&](int b) { return closed[b] != 0; }, at);
+    for (u32 i = 0; i < n; i++) {
       constexpr u32 ahead = 16;  // rows are anywhere
-      if (i + ahead < rows.n) __builtin_prefetch(w.run.p.exact.row(rows.row(i + ahead)));
-      const u32 m = rows.mask(i) & any_leaf;
-      const int b = m ? t.branch(rows.rank(t.feature, i)) : -1;
-      if (b >= 0 && m & closed[b]) sums[b].add(m, rows.row(i));
+      if (i + ahead < n) __builtin_prefetch(w.run.p.exact.row(rows.row(at[i + ahead])));
+      const u32 m = rows.mask(at[i]) & any_leaf;
+      const int b = m ? t.branch(rows.rank(t.feature, at[i])) : -1;
+      if (b >= 0 && m & closed[b]) sums[b].add(m, rows.row(at[i]));
     }
     for (int b = 0; b < t.n_branches; b++) sums[b].finish();
     w.scratch.release(mark);
   }
 }
 
-template <class Rows> Fork fork(Worker& w, const Bundle& bundle, const Rows& rows, Best& best) {
+inline Fork fork(Worker& w, const Bundle& bundle, const LargeRows& rows, Best& best) {
   decide_contested(w, bundle, rows, best);
-  Forking<Rows> forking(w, bundle, rows, best);
+  Forking<LargeRows> forking(w, bundle, rows, best);
   forking.take_tests();
   const Fork result{forking.tests, forking.n_tests};
   open_child_sets(w, bundle, rows, result);

@@ -53,15 +53,10 @@ void find_neighbours(const Rows& rows, u32 begin, u32 end, int f, u32 missing_ra
   __builtin_memcpy(out.above, &high, sizeof high);
 }
 
-// For every lane with a cut in column f: the largest rank of its own rows at or below the cut (0 if
-// there is none) and the smallest above it (~0 if there is none).
+// Searches the rows for neighbours closer to the cuts than those found so far.
 template <class Rows>
-void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut,
-                    u32* below, u32* above) {
-  each_bit(lanes, [&](int k) {
-    below[k] = 0;
-    above[k] = ~u32{0};
-  });
+void find_closer(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut,
+                 u32* below, u32* above) {
   std::mutex mutex;  // protects below and above
   w.share_rows(rows.n, [&](u32 begin, u32 end) {
     Neighbours part;
@@ -77,6 +72,18 @@ void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 la
   });
 }
 
+// For every lane with a cut in column f: the largest rank of its own rows at or below the cut (0 if
+// there is none) and the smallest above it (~0 if there is none).
+template <class Rows>
+void own_neighbours(Worker& w, const Rows& rows, int f, u32 missing_rank, u32 lanes, const u32* cut,
+                    u32* below, u32* above) {
+  each_bit(lanes, [&](int k) {
+    below[k] = 0;
+    above[k] = ~u32{0};
+  });
+  find_closer(w, rows, f, missing_rank, lanes, cut, below, above);
+}
+
 // Some rows of a large bundle.
 struct SomeRows {
   const LargeRows& all;
@@ -87,34 +94,43 @@ struct SomeRows {
 };
 
 // The same from the statistics of a large bundle. A lane's neighbours are in the interval of its
-// cut or in the next ones with rows of the lane, so only the rows in these are searched, and none
-// if every interval has one value. Searching all rows took a fifth of the time.
+// cut or in the next ones with rows of the lane. Of these, only intervals with several values are
+// searched. Searching all rows took a fifth of the time.
 inline void own_neighbours(Worker& w, const LargeRows& rows, int f, u32 missing_rank, u32 lanes,
                            const u32* cut, u32* below, u32* above) {
   if (!rows.statistics)
     return own_neighbours<LargeRows>(w, rows, f, missing_rank, lanes, cut, below, above);
   const Column& c = rows.columns[f];
   const char* column = rows.statistics->column(f);
-  const bool by_value = c.n_coarse == c.n_values;
+  const auto one_value = [&](u32 bin) {
+    return c.coarse_first[bin + 1] - c.coarse_first[bin] == 1;
+  };
   ByteSet wanted;
+  bool any_wanted = false;
+  const auto search = [&](u32 bin) {
+    wanted.add(bin);
+    any_wanted = true;
+  };
   each_bit(lanes, [&](int k) {
     const auto has_rows = [&](u32 bin) { return rows.statistics->has_rows(column, bin, k); };
     const u32 bin = static_cast<u32>(
         std::upper_bound(c.coarse_first, c.coarse_first + c.n_coarse, cut[k]) - c.coarse_first - 1);
-    u32 low = bin + by_value, high = bin + 1;  // low: plus one
+    below[k] = 0;
+    above[k] = ~u32{0};
+    u32 low = bin + 1, high = bin + 1;  // low: plus one
+    if (!one_value(bin)) search(--low);
     while (low > 0 && !has_rows(low - 1)) low--;
     while (high < c.n_coarse && !has_rows(high)) high++;
-    below[k] = low ? low - 1 : 0;
-    above[k] = high < c.n_coarse ? high : ~u32{0};
-    wanted.add(bin);
-    wanted.add(below[k]);
-    if (high < c.n_coarse) wanted.add(high);
+    if (low > 0 && one_value(low - 1)) below[k] = c.coarse_first[low - 1];
+    else if (low > 0) search(low - 1);
+    if (high < c.n_coarse && one_value(high)) above[k] = c.coarse_first[high];
+    else if (high < c.n_coarse) search(high);
   });
-  if (by_value) return;
+  if (!any_wanted) return;
   const auto mark = w.scratch.mark();
   u32* positions = w.scratch.take<u32>(rows.n);
   const SomeRows near{rows, positions, rows.find(f, wanted, positions)};
-  own_neighbours<SomeRows>(w, near, f, missing_rank, lanes, cut, below, above);
+  find_closer(w, near, f, missing_rank, lanes, cut, below, above);
   w.scratch.release(mark);
 }
 

@@ -16,17 +16,17 @@ constexpr std::size_t kStatisticsBytes = std::size_t{128} << 20;
 
 // Where the statistics of a large bundle are.
 struct LargeStatistics {
-  char* held;                    // null: they are kept for a batch of columns only
-  bool arrived;                  // they came with the bundle
-  u32 lanes;                     // that they are needed of
-  const WaitingBundle* sibling;  // see WaitingBundle
+  char* held;                           // null: they are kept for a batch of columns only
+  bool arrived;                         // they came with the bundle
+  u32 lanes;                            // that they are needed of
+  const WaitingBundle *sibling, *gone;  // see WaitingBundle
 };
 
 template <class P, class Counted>
 void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
                        const CountedRows& rows_counted, const ScanRows& all_rows,
-                       const LargeStatistics& source, const WaitingBundle* selected,
-                       const Counted& counted, Best& best) {
+                       const LargeStatistics& source, const CountedRows& gone,
+                       const WaitingBundle* selected, const Counted& counted, Best& best) {
   using Search = IntervalSearch<P>;
   using Statistics = typename Search::Statistics;
   const int F = w.run.p.n_features;
@@ -68,6 +68,7 @@ void search_large_with(Worker& w, const Bundle& bundle, const LargeRows& rows,
     each_column([&](Search& search, int f, const Statistics& h) {
       if (selected) selected->copy_codes(f, *rows.codes);
       if (!source.arrived) search.fill(f, h);
+      else if (source.gone) search.take(f, h, gone, source.gone->rows);
       auto to = of_sibling.begin();
       for (const WaitingBundle* s = source.sibling; s; s = s->sibling.get())
         pack_column<true>(w.run, f, memory + (at[f] - at[begin]), Search::W, s->shared,
@@ -104,14 +105,18 @@ Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows,
   if (source.arrived && intervals) {
     const auto row = [&](u32 i) { return rows.row(i); };
     rows_counted.weight = w.gathered(p.weight, rows.n, row);
-    rows_counted.product = w.gathered(p.product, rows.n, row);
+    rows_counted.product = w.gathered(rows.products, rows.n, row);
     rows_counted.times = times_of_lanes(w, rows.n, row);
   }
+  CountedRows gone{};
+  if (source.gone)
+    gone = CountedRows::gone(w, source.gone->n_rows, source.gone->rows, source.gone->masks,
+                             rows.products);
   const ScanRows all_rows{info, rows_counted.weight, rows_counted.product, rows_counted.times};
   const auto with = [&]<template <int> class P>() {
     with_width(W, [&]<int kW>() {
-      search_large_with<P<kW>>(w, bundle, rows, rows_counted, all_rows, source, selected, counted,
-                               best);
+      search_large_with<P<kW>>(w, bundle, rows, rows_counted, all_rows, source, gone, selected,
+                               counted, best);
     });
   };
   if (rows.n <= kFloatRows && w.run.p.n_classes < kTiedClasses)

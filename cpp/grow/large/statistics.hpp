@@ -2,6 +2,8 @@
 // A fold row trains every task but one. It adds one number to the cell of that task; then S(T_i) =
 // S(D) − S(D_i) (the paper, 2.2.2) gives all lanes at once. Mixed rows, which more tasks lack, are
 // then subtracted from these; if most rows are mixed, all are added by mask instead.
+// If lanes of a bundle lack only few rows of their parent's, these rows are gone: they are
+// subtracted from the parent's statistics (kGone).
 #pragma once
 #include "codes.hpp"
 #include "grow/criteria/running_statistics.hpp"
@@ -35,7 +37,7 @@ struct CountedRows {
                   nullptr,
                   nullptr,
                   w.gathered(p.weight, n, row),
-                  w.gathered(p.product, n, row),
+                  w.gathered(rows.products, n, row),
                   times_of_lanes(w, n, row)};
     if (!p.multiplicity && static_cast<u32>(p.n_classes) * width <= 1 << 16 &&
         !off(Acceleration::fold_rows)) {
@@ -79,10 +81,25 @@ struct CountedRows {
     w.level(bundle.depth).fold_rows += n - s.n_mixed;
     return s;
   }
+  // Rows that are gone from the lanes in their masks.
+  static CountedRows gone(Worker& w, u32 n, const u32* rows, const u16* masks,
+                          const double* products) {
+    const Problem& p = w.run.p;
+    const auto row = [rows](u32 i) { return rows[i]; };
+    u32* info = w.scratch.take<u32>(n);
+    for (u32 i = 0; i < n; i++)
+      info[i] = masks[i] | (p.n_classes ? static_cast<u32>(p.classes[rows[i]]) << 16 : 0);
+    const double *weight = w.gathered(p.weight, n, row), *product = w.gathered(products, n, row);
+    return {n, true, nullptr, n, nullptr, info, weight, product, times_of_lanes(w, n, row)};
+  }
   // Calls add.operator()<sign>(row, info) for the rows from `begin` to `end` that are added by mask
-  // (1) or that fold cells counted for too many lanes (-1). next: of the first of the latter.
-  template <class Add> CC_INLINE void each_mixed(u32 begin, u32 end, u32& next, Add add) const {
-    if (masked)
+  // (1), or that are gone or that fold cells counted for too many lanes (-1). next: of the first of
+  // the last.
+  template <bool kGone, class Add>
+  CC_INLINE void each_mixed(u32 begin, u32 end, u32& next, Add add) const {
+    if constexpr (kGone)
+      for (u32 i = begin; i < end; i++) add.template operator()<-1>(i, info[i]);
+    else if (masked)
       for (u32 i = begin; i < end; i++) add.template operator()<1>(i, info[i]);
     else
       for (; next < n_mixed && mixed[next] < end; next++)
@@ -95,19 +112,24 @@ template <class T, int W> CC_INLINE void subtract_folds(Vec<T, W>& v) {
   if constexpr (W > 1) v = sum_of_lanes<T, W>(v) - v;
 }
 
-// Codes of a nominal column with too many categories for a byte.
-struct WideCodes {
-  const u32 *ranks, *rows;
-  CC_INLINE u32 operator[](u32 i) const { return ranks[rows[i]]; }
+// The codes of rows of the table: its own, or the ranks of a nominal column with too many
+// categories for a byte.
+template <class T> struct CodesOfTable {
+  const T* codes;
+  const u32* rows;
+  CC_INLINE u32 operator[](u32 i) const { return codes[rows[i]]; }
 };
 
 // counts[bin · C + class]: number of rows in each lane
-template <int W, class Codes>
+template <int W, bool kGone, class Codes>
 void fill_counts(Arena& arena, const CountedRows& s, Codes codes, u32 C, u32 bins,
                  Vec<u32, W>* counts) {
   const u32 n_cells = bins * C;
-  for (u32 i = 0; i < n_cells; i++) counts[i] = Vec<u32, W>{};
-  if constexpr (W == 1) {
+  for (u32 i = 0; i < n_cells && !kGone; i++) counts[i] = Vec<u32, W>{};
+  if constexpr (kGone) {
+    for (u32 i = 0; i < s.n; i++)
+      counts[codes[i] * C + (s.info[i] >> 16)] -= ones<u32, W>(s.info[i] & 0xffff);
+  } else if constexpr (W == 1) {
     for (u32 i = 0; i < s.n; i++) counts[codes[i] * C + (s.masked ? s.info[i] >> 16 : s.cell[i])]++;
   } else {
     // Counts of 16 bits need half of the cache.
@@ -124,7 +146,7 @@ void fill_counts(Arena& arena, const CountedRows& s, Codes codes, u32 C, u32 bin
         for (u32 i = begin; i < end; i++) h[codes[i] * step + s.cell[i]]++;
         for (u32 i = 0; i < n_cells; i++) subtract_folds<u16, W>(small[i]);
       }
-      s.each_mixed(begin, end, next, [&]<int kSign>(u32 i, u32 x) {
+      s.each_mixed<false>(begin, end, next, [&]<int kSign>(u32 i, u32 x) {
         V& cell = small[codes[i] * C + (x >> 16)];
         if constexpr (kSign > 0) cell += ones<u16, W>(x & 0xffff);
         else cell -= ones<u16, W>(x & 0xffff);
@@ -136,14 +158,14 @@ void fill_counts(Arena& arena, const CountedRows& s, Codes codes, u32 C, u32 bin
 }
 
 // Fills the values of weighted classes: a weight per class, and the number of rows.
-template <int W, class Codes>
+template <int W, bool kGone, class Codes>
 void fill_weights(const Run& run, const CountedRows& s, Codes codes, u32 bins,
                   Vec<double, W>* values) {
   using V = Vec<double, W>;
   const u32 parts = static_cast<u32>(run.bin_parts()), step = parts * W;
-  for (u32 i = 0; i < bins * parts; i++) values[i] = V{};
+  for (u32 i = 0; i < bins * parts && !kGone; i++) values[i] = V{};
   const auto weight = [&](u32 i) { return s.weight ? s.weight[i] : 1; };
-  if (!s.masked) {
+  if (!kGone && !s.masked) {
     double* h = reinterpret_cast<double*>(values);
     for (u32 i = 0; i < s.n; i++) {
       double* bin = h + codes[i] * step;
@@ -153,11 +175,12 @@ void fill_weights(const Run& run, const CountedRows& s, Codes codes, u32 bins,
     for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
   }
   u32 next = 0;
-  s.each_mixed(0, s.n, next, [&]<int kSign>(u32 i, u32 x) {
+  s.each_mixed<kGone>(0, s.n, next, [&]<int kSign>(u32 i, u32 x) {
     const u32 mask = x & 0xffff;
     V* bin = values + codes[i] * parts;
     const V one = ones<double, W>(mask) * static_cast<double>(kSign);
-    const V m = s.times ? times_of_row<double, W>(s.times, i, mask) : one;
+    V m = one;
+    if (s.times) m = times_of_row<double, W>(s.times, i, mask) * static_cast<double>(kSign);
     bin[x >> 16] += m * weight(i);
     bin[parts - 1] += one;
   });
@@ -171,18 +194,19 @@ void fill_weights(const Run& run, const CountedRows& s, Codes codes, u32 bins,
 // (n + 3)ε of it. A lane is S less a cell (W additions), less at most n squares of mixed rows: its
 // error is at most (3n + 50)ε·S. If all rows are added by mask, S is the sum of the lanes.
 // A lane that is derived, S(child) = S(parent) − S(sibling), has the errors of both and a rounding
-// of at most ε·S', where S' belongs to the ancestor that was counted. It is derived at most n'
-// times in a row from the n' rows there, because each sibling has rows of the lane. So errors of
-// 8(n + 16)ε·S per counted bundle, which add up, bound the error of the lane. The rest covers the
-// roundings in Moments::alive.
-template <int W, bool kWeighted, bool kSquares, class Codes>
+// of at most ε·S', where S' belongs to the ancestor that was counted. So has a lane from which a
+// row is subtracted; the squares of all such rows have errors of at most 3ε·S' together. There are
+// at most n' such subtractions in a row from the n' rows of the ancestor, because each takes rows
+// of the lane away. So errors of 8(n + 16)ε·S per counted bundle, which add up, bound the error of
+// the lane. The rest covers the roundings in Moments::alive.
+template <int W, bool kGone, bool kWeighted, bool kSquares, class Codes>
 void fill_moments(const CountedRows& s, Codes codes, u32 bins, Vec<double, W>* values,
                   double* errors) {
   using V = Vec<double, W>;
   constexpr u32 rows_at = kWeighted ? 2 : 1, squares_at = rows_at + 1;
   constexpr u32 parts = rows_at + 1 + kSquares, step = parts * W;
   const double slack = 0x1p-50 * (static_cast<double>(s.n) + 16);
-  for (u32 i = 0; i < bins * parts; i++) values[i] = V{};
+  for (u32 i = 0; i < bins * parts && !kGone; i++) values[i] = V{};
   double* h = reinterpret_cast<double*>(values);
   const auto square = [](double p, double w) {
     if constexpr (kWeighted) return w > 0 ? p * p / w : 0;
@@ -196,7 +220,7 @@ void fill_moments(const CountedRows& s, Codes codes, u32 bins, Vec<double, W>* v
       errors[b] = slack * sum;
     }
   };
-  if (!s.masked) {
+  if (!kGone && !s.masked) {
     for (u32 i = 0; i < s.n; i++) {
       double* bin = h + codes[i] * step + s.cell[i];
       const double p = s.product[i];
@@ -209,29 +233,29 @@ void fill_moments(const CountedRows& s, Codes codes, u32 bins, Vec<double, W>* v
     for (u32 i = 0; i < bins * parts; i++) subtract_folds<double, W>(values[i]);
   }
   u32 next = 0;
-  s.each_mixed(0, s.n, next, [&]<int kSign>(u32 i, u32 x) {
+  s.each_mixed<kGone>(0, s.n, next, [&]<int kSign>(u32 i, u32 x) {
     V* bin = values + codes[i] * parts;
     const double p = s.product[i];
     const V one = ones<double, W>(x & 0xffff) * static_cast<double>(kSign);
     V m = one;
     if constexpr (kWeighted) {
-      if (s.times) m = times_of_row<double, W>(s.times, i, x & 0xffff);
+      if (s.times) m = times_of_row<double, W>(s.times, i, x & 0xffff) * static_cast<double>(kSign);
       bin[1] += m * weight(i);
     }
     bin[0] += m * p;
     bin[rows_at] += one;
     if constexpr (kSquares) bin[squares_at] += m * square(p, kWeighted ? weight(i) : 1);
   });
-  if (s.masked) bound_errors();
+  if (!kGone && s.masked) bound_errors();
 }
 
 // errors: of the squares of each bin; null for classes
-template <int W, class Codes>
+template <int W, bool kGone, class Codes>
 void fill_values(const Run& run, const CountedRows& s, Codes codes, u32 bins,
                  Vec<double, W>* values, double* errors) {
-  if (run.p.n_classes) return fill_weights<W>(run, s, codes, bins, values);
+  if (run.p.n_classes) return fill_weights<W, kGone>(run, s, codes, bins, values);
   const auto fill = [&]<bool kWeighted, bool kSquares>() {
-    fill_moments<W, kWeighted, kSquares>(s, codes, bins, values, errors);
+    fill_moments<W, kGone, kWeighted, kSquares>(s, codes, bins, values, errors);
   };
   if (run.has_squares() && run.weighted) fill.template operator()<true, true>();
   else if (run.has_squares()) fill.template operator()<false, true>();

@@ -6,6 +6,9 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+// Targets on a grid of their own, [row of the table]; null: on that of the problem.
+using HeldProducts = std::shared_ptr<double>;
+
 struct WaitingBundle : Bundle {
   HeldCodes codes;  // the parent's; the table's if there are no `words`
   u32 n_rows;
@@ -26,6 +29,10 @@ struct WaitingBundle : Bundle {
   // of the parent's; those of the lanes `shared` of this one are to be subtracted.
   Pointer sibling;
   u32 shared = 0;
+  // The rows that lanes of this bundle have lost since its statistics were counted, and which lanes
+  // these are; null if there are none.
+  Pointer gone;
+  HeldProducts products;
 
   // Allocates a bundle; the caller fills in its rows. with_words: it will copy its codes.
   static Pointer make(Run& run, const Bundle& bundle, const HeldCodes& codes, u32 n_rows,

@@ -113,7 +113,7 @@ template <class Code> class FewColumns {
   // Returns false if the column is constant here.
   bool take_coded(u32 place, FewColumn& c) {
     if constexpr (Code::kEachRow) return take_bits(x.code.all->columns[place], c);
-    else return take_ranks(c);
+    else return x.code.n_values(place) <= 256 ? take_ranks<256>(c) : take_ranks<kMostValues>(c);
   }
   // Rows have the order of the bits of the node.
   bool take_bits(const CodedColumn& from, FewColumn& c) {
@@ -149,25 +149,25 @@ template <class Code> class FewColumns {
         if (column.rank[row[i]] == column.missing_rank) c.missing |= one_row(i);
     return c.n > 0;
   }
-  // The same for a column with at most 256 values.
-  bool take_ranks(FewColumn& c) {
+  // The same for a column with at most kMost values.
+  template <u32 kMost> bool take_ranks(FewColumn& c) {
     const u16* rank = table.columns[c.f].rank;
     const u32 missing = table.columns[c.f].missing_rank;
-    u64 values[4] = {};
-    FewSet of[256];
+    u64 values[kMost / 64] = {};
+    FewSet of[kMost];
     for (u32 i = 0; i < x.n; i++) {
       of[rank[row[i]]] = 0;
       values[rank[row[i]] >> 6] |= u64{1} << (rank[row[i]] & 63);
     }
     for (u32 i = 0; i < x.n; i++) of[rank[row[i]]] |= one_row(i);
     FewSet left = 0;
-    each_bit_of(values, 4, [&](u32 v) {
+    each_bit_of(values, kMost / 64, [&](u32 v) {
       left |= of[v];
       c.sets[c.n] = c.nominal ? of[v] : left;
       c.codes[c.n++] = static_cast<u16>(v);
     });
     if (c.nominal) return c.n > 1;
-    if (missing < 256 && values[missing >> 6] >> (missing & 63) & 1) c.missing = of[missing];
+    if (missing < kMost && values[missing >> 6] >> (missing & 63) & 1) c.missing = of[missing];
     return --c.n > 0;  // there is no cut after the last value
   }
 };

@@ -94,10 +94,26 @@ template <bool kClasses> class FewRows {
       if (columns[j].nominal) evaluate_categories(node, rows, columns[j], best);
       else evaluate_cuts(node, rows, columns[j], best);
     }
+    if constexpr (!kClasses)
+      if (targets.narrow) return refine_on_new_grid(node, rows, set, columns, n_columns);
     if (!best.column) return targets.close(node, rows);
     if (best.column->nominal) take_categories(node, rows, best);
     else take_cut(node, rows, best);
     refine_children(node, rows, best.left, set, columns, n_columns);
+  }
+  // Refines a node with its targets on a grid of their own.
+  void refine_on_new_grid(Node& node, FewSet rows, const RowSet& set, const FewColumn* columns,
+                          int n_columns) {
+    targets.narrow = false;
+    const auto mark = w.scratch.mark();
+    u16 place[kWordRows], n = 0;
+    targets.each(rows, [&](u32 r) { place[n++] = static_cast<u16>(r); });
+    const LocalTable own = on_new_grid(w, table, node, n, [&](u32 i) { return u32{place[i]}; });
+    // kept in memory, because its sums are too large for the stack of a deep recursion
+    FewRows* few = new (w.scratch.take<FewRows>(1)) FewRows(w, own, bundle, limits, shared);
+    few->targets.start(targets, node, rows);
+    few->refine(node, rows, set, columns, n_columns);
+    w.scratch.release(mark);
   }
   // columns: of the node or of one of its ancestors
   CC_INLINE void refine_children(Node& node, FewSet rows, FewSet left, const RowSet& set,

@@ -33,7 +33,8 @@ template <bool kClasses> class FewTargets {
   u16 row[kWordRows];  // rows of the local table
   // if qualities differ by more than this, the exact ones differ in the same direction
   double margin = 0;
-  int n_classes = 0;  // 2, or the number of classes present
+  bool narrow = false;  // tests are compared without the grid, and another grid would do
+  int n_classes = 0;    // 2, or the number of classes present
   u8 classes[kListClasses];
   FewSet of_class[kListClasses];
   u32 n_of[kListClasses];  // rows of each class in the current node
@@ -48,7 +49,13 @@ template <bool kClasses> class FewTargets {
     else
       for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
     if constexpr (kClasses) find_classes(n);
-    else fill_sums(*x.node, n);
+    else fill_sums(*x.node, n, first_rows(n));
+  }
+  // Starts with some rows of other targets, on the grid of this table.
+  void start(const FewTargets& all, const Node& node, FewSet rows) {
+    const u32 n = kWordRows - static_cast<u32>(__builtin_clzll(rows));
+    std::copy_n(all.row, n, row);
+    fill_sums(node, n, rows);
   }
   void count_classes(FewSet rows) {
     if constexpr (kClasses)
@@ -85,15 +92,19 @@ template <bool kClasses> class FewTargets {
   }
   // Is test a of a regression better than test b, by exact sums? Tests whose sets have the same
   // targets are equally good.
-  bool better(const Node& node, FewSet rows, FewSet a, FewSet b) const {
+  bool better(const Node& node, FewSet rows, FewSet a, FewSet b) {
     const FewSet rest = rows & ~b;
-    if (a == b || a == rest) return false;
+    if (a == b || a == rest || narrow) return false;
     if (w.run.decides()) {
       const double first[] = {sum(a), static_cast<double>(count_bits(a))};
       const double second[] = {sum(b), static_cast<double>(count_bits(b))};
       return compare_tests(node.stats, first, second) > 0;
     }
     if (same_targets(a, b) || same_targets(a, rest)) return false;
+    u16 place[kWordRows], n = 0;
+    each(rows, [&](u32 r) { place[n++] = static_cast<u16>(r); });
+    narrow = is_narrow(table, n, [&](u32 i) { return u32{place[i]}; });
+    if (narrow) return false;
     if (const int sign = compare_roughly(rows, a, b)) return sign > 0;
     const auto mark = w.scratch.mark();
     const int T = w.run.p.n_sums();
@@ -192,7 +203,8 @@ template <bool kClasses> class FewTargets {
         classes[n_classes++] = static_cast<u8>(c);
       }
   }
-  void fill_sums(const Node& node, u32 n) {
+  void fill_sums(const Node& node, u32 n, FewSet present) {
+    const auto product = [&](u32 i) { return present >> i & 1 ? table.product[row[i]] : 0; };
     // the sums of leaves will need these
     for (u32 i = 0; i < n; i++) __builtin_prefetch(w.run.p.exact.row(table.ids[row[i]]));
     n_parts = n <= 16 ? 2 : n <= 32 ? 4 : 8;
@@ -201,13 +213,13 @@ template <bool kClasses> class FewTargets {
       double* sums = part_sums[p];
       sums[0] = 0;
       for (u32 i = p * part_rows, k = 1; i < n && i < (p + 1) * part_rows; i++, k *= 2) {
-        const double rows = table.product[row[i]];
+        const double rows = product(i);
         double* __restrict with = sums + k;
         for (u32 s = 0; s < k; s++) with[s] = sums[s] + rows;
       }
     }
     double squares = 0;  // an upper bound of all qualities
-    for (u32 i = 0; i < n; i++) squares += table.product[row[i]] * table.product[row[i]];
+    for (u32 i = 0; i < n; i++) squares += product(i) * product(i);
     margin = w.run.margin(node.stats, squares);
   }
   double target(FewSet s) const { return table.target[row[lowest_row(s)]]; }

@@ -12,6 +12,9 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
+// the most values of a column with sums by value (value_sums.hpp)
+constexpr u32 kMostValues = 512;
+
 struct LocalColumn {
   u16* rank;         // [n] local dense rank
   u32* global;       // [n_ranks] the table's rank of a local rank
@@ -27,8 +30,8 @@ struct LocalColumn {
   static bool coding_pays(const Run& run, u32 values, u32 n) {
     const u32 c = static_cast<u32>(run.p.n_classes);
     if (!c)
-      return !off(Acceleration::value_sums) && !run.weighted && values <= 256 && 4 * values <= n &&
-             values * static_cast<u32>(run.p.n_features) < 1u << 16;
+      return !off(Acceleration::value_sums) && !run.weighted && values <= kMostValues &&
+             4 * values <= n && values * static_cast<u32>(run.p.n_features) < 1u << 16;
     if (off(Acceleration::row_bits)) return false;
     return run.all_bits ||
            (run.counted && c <= kListClasses && values * (c * n / 80 + 6) <= n * (c + 14) / 16);
@@ -45,7 +48,8 @@ struct LocalTable {
   const u32* info;  // [row] ScanRows::info for a single task
   const u16* tag;   // [row] class << 12 | last 12 bits of the row
   const double *weight, *product, *target;
-  bool own_grid;       // the products have a centre and a unit of their own
+  // rows for which the products have a centre and a unit of their own; 0: they are the problem's
+  u32 own_grid;
   const u8* times;     // [row][kLanes] or null
   const RowSet* keys;  // [row]; null if subtrees are not shared
 };
@@ -152,7 +156,8 @@ inline void copy_columns(Worker& w, LocalTable& table) {
     }
     table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
     if (low == high) continue;
-    if ((w.run.all_bits || high - low < 256) && code_column(w, table, f, of_table, low, high)) {
+    if ((w.run.all_bits || high - low < kMostValues) &&
+        code_column(w, table, f, of_table, low, high)) {
     } else if (high - low < 1u << 20) {  // rank and row (at most 4096) fit into 32 bits
       copy_column<12>(w, table, f, of_table, low, high, reinterpret_cast<ListKey*>(a),
                       reinterpret_cast<ListKey*>(b));
@@ -178,6 +183,50 @@ inline const double* on_own_grid(Worker& w, const double* target, u32 n) {
   return product;
 }
 
+// Nodes with a range of fewer units have a new grid if the present one leaves their tests open.
+constexpr double kNarrow = 0x1p32;
+
+// Of targets on a grid. narrow(): does the grid distinguish them so badly that a new one pays?
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  CC_INLINE void add(double product) {
+    low = std::min(low, product);
+    high = std::max(high, product);
+  }
+  bool narrow() const {
+    return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
+  }
+};
+// Is the grid narrow for n rows, row(i), of a local table?
+template <class Row> bool is_narrow(const LocalTable& table, u32 n, Row row) {
+  if (!table.own_grid || n == table.own_grid) return false;
+  Range range;
+  for (u32 i = 0; i < n; i++) range.add(table.product[row(i)]);
+  return range.narrow();
+}
+
+// The same table with n of its rows, row(i), on a grid of their own, and the statistics of a node
+// with these rows. The products of other rows are undefined.
+template <class Row>
+LocalTable on_new_grid(Worker& w, const LocalTable& table, Node& node, u32 n, Row row) {
+  double* target = w.scratch.take<double>(n);
+  for (u32 i = 0; i < n; i++) target[i] = table.target[row(i)];
+  LocalTable own = table;
+  own.own_grid = n;
+  if (const double* product = on_own_grid(w, target, n)) {
+    double* to = w.scratch.take<double>(table.n);
+    for (u32 i = 0; i < n; i++) to[row(i)] = product[i];
+    own.product = to;
+  }
+  node.stats = w.keep<double>(2);
+  node.stats[0] = 0;
+  node.stats[1] = n;
+  for (u32 i = 0; i < n; i++) node.stats[0] += own.product[row(i)];
+  w.level(node.depth).new_grids++;
+  return own;
+}
+
 // alone: only one task will be grown.
 inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* masks, bool alone) {
   const Problem& p = w.run.p;
@@ -201,10 +250,10 @@ inline LocalTable make_local_table(Worker& w, u32 n, const u32* ids, const u16* 
   table.weight = w.gathered(p.weight, n, row);
   table.product = w.gathered(p.product, n, row);
   table.target = w.gathered(p.target, n, row);
-  table.own_grid = false;
+  table.own_grid = 0;
   if (const double* own = w.run.own_grids ? on_own_grid(w, table.target, n) : nullptr) {
     table.product = own;
-    table.own_grid = true;
+    table.own_grid = n;
   }
   table.times = times_of_lanes(w, n, row);
   const bool shares = w.run.shares && (!alone || w.run.shares_across_blocks);

@@ -6,10 +6,6 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class After>
-void refine_as_local(Worker& w, const Bundle& bundle, u32 n, const u32* ids, const u16* masks,
-                     After after);
-
 template <class Code> class SingleTask {
   Worker& w;
   const LocalTable& table;
@@ -57,7 +53,7 @@ template <class Code> class SingleTask {
       end_list(list + x.n);
       keep_column(x, f, list, x.n);
     }
-    if (table.own_grid) use_own_grid(k);
+    if (w.run.own_grids) use_own_grid(k);
     Branch<Code> all{x.n, nullptr, {}};
     if constexpr (Code::kEachRow) all.rows = {x.code.rows, like.all};
     if constexpr (Code::kSums) start_sums_by_value(x, k);
@@ -90,20 +86,22 @@ template <class Code> class SingleTask {
         stats[1] += 1;
       }
   }
-  // Refines a node in a local table of its own rows.
-  void refine_on_new_grid(const SingleNode<Code>& x) {
+  // Refines a node with its targets on a grid of their own.
+  void refine_on_new_grid(SingleNode<Code> x) {
     const auto mark = w.scratch.mark();
-    u32* ids = w.scratch.take<u32>(x.n);
-    u16* masks = w.scratch.take<u16>(x.n);
-    for (u32 i = 0; i < x.n; i++) {
-      ids[i] = table.ids[x.any_list()[i] & kRowMask];
-      masks[i] = 1;
+    const LocalTable own = on_new_grid(w, table, *x.node, x.n,
+                                       [list = x.any_list()](u32 i) { return list[i] & kRowMask; });
+    if constexpr (Code::kSums) {
+      ValueColumns* columns = w.scratch.take<ValueColumns>(1);
+      *columns = *x.code.columns;
+      columns->product = own.product;
+      x.code.columns = columns;
+      if (x.code.sums) {
+        x.code.sums = columns->new_sums(w);
+        x.code.add_rows(x.n);
+      }
     }
-    Bundle own = bundle;
-    own.node[0] = x.node;
-    own.depth = x.node->depth;
-    w.level(own.depth).new_grids++;
-    refine_as_local(w, own, x.n, ids, masks, [](u32 lanes) { return lanes; });
+    SingleTask(w, own, bundle, 0, marks).refine(x);
     w.scratch.release(mark);
   }
   void start_sums_by_value(SingleNode<Code>& x, int k) {
@@ -170,10 +168,6 @@ template <class Code> class SingleTask {
       if (x.code.sparse(x.n) && !has_few_rows(x)) x = recoded(w, table, x);
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
-      if (has_few_rows(x) && is_narrow(table, x)) {
-        refine_on_new_grid(x);
-        break;
-      }
       if (has_few_rows(x)) {
         if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
         else FewRows<false>(w, table, bundle, limits, shared).finish(x);

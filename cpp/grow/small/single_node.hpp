@@ -54,19 +54,8 @@ template <class Code> struct SingleNode {
   }
 };
 
-// A node with a range of fewer units has a new grid if the present one leaves its test open.
-constexpr double kNarrow = 0x1p26;
-
-// Regression: does the grid distinguish the targets of a node so badly that a new one pays?
 template <class Code> bool is_narrow(const LocalTable& table, const SingleNode<Code>& x) {
-  if (!table.own_grid || x.n == table.n) return false;
-  const u32* list = x.any_list();
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (u32 i = 0; i < x.n; i++) {
-    low = std::min(low, table.product[list[i] & kRowMask]);
-    high = std::max(high, table.product[list[i] & kRowMask]);
-  }
-  return high - low < kNarrow || 0x1p12 * (high - low) < std::max(high, -low);
+  return is_narrow(table, x.n, [list = x.any_list()](u32 i) { return list[i] & kRowMask; });
 }
 
 // The rows of a branch: list entries, or whatever the code has instead.

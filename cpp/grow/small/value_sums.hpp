@@ -213,7 +213,7 @@ struct SumSplit : SingleSplit<SumCode> {
     const u32 V = x.code.columns->n_values(column), missing = table.columns[f].missing_rank;
     const ValueSum* sums = x.code.sums + x.code.columns->first[column];
     const SingleRows node_rows{x.n, x.code.entries, table};
-    u8 left[256];  // [rank]
+    u8 left[kMostValues];  // [rank]
     if (w.run.p.columns[f].nominal) {
       i64* count = w.scratch.take<i64>(V);
       for (u32 v = 0; v < V; v++) count[v] = static_cast<i64>(sums[v][1]);
@@ -271,7 +271,7 @@ inline SingleNode<SumCode> recoded(Worker& w, const LocalTable& table,
         static_cast<double>(n))
       continue;
     const u16* rank = table.columns[values->f[c]].rank;
-    u32 at[256], begin = 0, *list = w.scratch.take<u32>(n + kListRoom);
+    u32 at[kMostValues], begin = 0, *list = w.scratch.take<u32>(n + kListRoom);
     for (u32 v = 0; v < V; v++) {
       at[v] = begin;
       begin += static_cast<u32>(node_sums[v][1]);
