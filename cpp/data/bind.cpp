@@ -29,7 +29,7 @@ Place rank(const AnyMatrix& matrix, std::size_t max_intervals, bool bins, int n_
            const Output<std::uint8_t, 2>& coarse, const Output<float, 2>& values,
            const Output<std::uint32_t, 2>& coarse_first, const Output<std::int32_t>& n_values,
            const Output<std::int32_t>& n_coarse, const Output<std::int64_t>& n_missing,
-           const Output<bool>& close) {
+           const Output<std::uint32_t>& close) {
   const std::size_t n = matrix.shape(0), F = matrix.shape(1);
   need(n > 0 && n < 0x7FFFFFFFu, "rank_columns: the number of rows must be from 1 to 2^31 - 2");
   need(max_intervals >= 2 && max_intervals <= max_coarse,

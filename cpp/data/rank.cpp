@@ -195,7 +195,7 @@ void rank_codes(std::uint32_t* ranks, std::size_t n, std::size_t f, const Ranked
   for (std::size_t r = 0; r < n; r++)
     out.coarse[f * n + r] =
         n_coarse == n_categories ? static_cast<std::uint8_t>(ranks[r]) : coarse[ranks[r]];
-  out.close[f] = false;
+  out.close[f] = 0;
   out.n_missing[f] = static_cast<std::int64_t>(n_missing);
   out.n_values[f] = out.n_categories[f];
   out.n_coarse[f] = static_cast<std::int32_t>(n_coarse);
@@ -244,7 +244,7 @@ void rank_column(const Ranking& ranking, std::uint32_t* keys, std::size_t n, std
       coarse[sorted[i].row] = static_cast<std::uint8_t>(n_coarse);
     }
   }
-  bool close = false;
+  std::uint32_t close = 0;
   if (bins) {
     float* ends = out.values + f * 2 * max_coarse;
     for (std::size_t c = 0; c < n_coarse; c++) {
@@ -254,7 +254,8 @@ void rank_column(const Ranking& ranking, std::uint32_t* keys, std::size_t n, std
     std::iota(first, first + n_coarse + 1, 0u);
     n_values = n_coarse;
   } else {
-    for (std::size_t r = 1; r < n_values; r++) close |= too_close(values[r - 1], values[r]);
+    for (std::size_t r = 1; r < n_values; r++)
+      while (close < r && too_close(values[r - close - 1], values[r])) close++;
   }
   out.close[f] = close;
   out.n_missing[f] = static_cast<std::int64_t>(n - present);

@@ -22,7 +22,8 @@ struct RankedColumns {
   std::int32_t* n_values;
   std::int32_t* n_coarse;
   std::int64_t* n_missing;
-  bool* close;  // whether some neighbouring values are within scikit-learn's gap of 1e-7
+  // values whose ranks differ by more than this are farther apart than scikit-learn's gap of 1e-7
+  std::uint32_t* close;
 };
 
 // the next number, for missing values, still fits in a byte

@@ -40,8 +40,8 @@ struct HeldTable : Held<Table> {
   HeldTable(Maybe<Matrix<std::uint32_t>> ranks, const Matrix<std::uint8_t>& coarse,
             const Array<std::int32_t>& n_values, const nb::list& values,
             const nb::list& coarse_first, const Array<bool>& nominal,
-            const Array<bool>& has_missing, const Array<bool>& close, Maybe<nb::list> edges,
-            int n_threads) {
+            const Array<bool>& has_missing, const Array<std::uint32_t>& close,
+            Maybe<nb::list> edges, int n_threads) {
     const std::size_t F = coarse.shape(0), N = coarse.shape(1);
     need(N < (std::size_t{1} << 31) && F < (std::size_t{1} << 31),
          "the core grows at most 2^31 rows and columns");
@@ -65,7 +65,7 @@ struct HeldTable : Held<Table> {
       Column c{};
       c.nominal = nominal.data()[f];
       c.has_missing = has_missing.data()[f];
-      c.close = close.data()[f];
+      c.close = edges ? 0 : close.data()[f];
       c.n_values = static_cast<std::uint32_t>(n_values.data()[f]);
       c.ranks = ranks ? ranks->data() + f * N : nullptr;
       if (!c.nominal) {
@@ -367,7 +367,7 @@ void bind_grow(nb::module_& m) {
       .def(
           nb::init<Maybe<Matrix<std::uint32_t>>, const Matrix<std::uint8_t>&,
                    const Array<std::int32_t>&, const nb::list&, const nb::list&, const Array<bool>&,
-                   const Array<bool>&, const Array<bool>&, Maybe<nb::list>, int>(),
+                   const Array<bool>&, const Array<std::uint32_t>&, Maybe<nb::list>, int>(),
           "ranks"_a.none(), "coarse"_a, "n_values"_a, "values"_a, "coarse_first"_a, "nominal"_a,
           "has_missing"_a, "close"_a, "edges"_a.none(), "n_threads"_a = 1);
   nb::class_<HeldTarget>(m, "Target")

@@ -15,9 +15,10 @@ constexpr int kBlockTasks = 15;  // one lane is spare: the cell of rows that tra
 
 struct Column {
   bool nominal, has_missing;
-  bool close;                  // some neighbouring values differ by at most 1e-7 (the gap rule)
-  std::uint32_t n_values;      // ranks are 0..n_values-1; a missing value has rank n_values
-  std::uint32_t n_coarse;      // coarse codes are 0..n_coarse-1; missing is n_coarse
+  std::uint32_t n_values;  // ranks are 0..n_values-1; a missing value has rank n_values
+  std::uint32_t n_coarse;  // coarse codes are 0..n_coarse-1; missing is n_coarse
+  // the gap rule: values whose ranks differ by more than this differ by more than 1e-7
+  std::uint32_t close;
   const std::uint32_t* ranks;  // [n_rows]; null if the coarse codes are the ranks
   const std::uint8_t* coarse;  // [n_rows]; nominal: the ranks, null if they need more than a byte
   const std::uint32_t* coarse_first;  // [n_coarse + 1] first rank of every coarse interval

@@ -125,7 +125,7 @@ def rank_columns(
     n_values: NDArray[np.int32],
     n_coarse: NDArray[np.int32],
     n_missing: NDArray[np.int64],
-    close: NDArray[np.bool_],
+    close: NDArray[np.uint32],
 ) -> tuple[int, int] | None: ...
 def bits_of(numbers: NDArray[np.float64]) -> tuple[int, int] | None: ...
 def spread_of(numbers: NDArray[np.float64], centre: float) -> tuple[float, float, bool]: ...
@@ -169,7 +169,7 @@ class Table:
         coarse_first: list[NDArray[np.uint32]],
         nominal: NDArray[np.bool_],
         has_missing: NDArray[np.bool_],
-        close: NDArray[np.bool_],
+        close: NDArray[np.uint32],
         edges: list[NDArray[np.float64]] | None,
         n_threads: int = 1,
     ) -> None: ...

@@ -52,7 +52,8 @@ def check_column(table, f, column):
     np.testing.assert_array_equal(table.ranks[f][~gone], where)
     assert (table.ranks[f][gone] == len(values)).all()
     assert table.has_missing[f] == gone.any()
-    assert table.close[f] == (values[:-1] + TINY >= values[1:]).any()
+    spans = (k for k in range(1, len(values) + 1) if not (values[:-k] + TINY >= values[k:]).any())
+    assert table.close[f] == next(spans, len(values)) - 1 if len(values) else table.close[f] == 0
     first = table.coarse_first[f]
     assert first.tolist() == joined(counts.tolist(), MAX_COARSE)
     assert table.n_coarse[f] == len(first) - 1 <= MAX_COARSE
@@ -229,7 +230,7 @@ def test_core_refuses_bad_shapes():
             "n_categories": np.full(2, -1, np.int32), "ranks": np.empty((2, 4), np.uint32),
             "coarse": np.empty((2, 4), np.uint8), "values": np.empty((2, 4), np.float32),
             "coarse_first": np.empty((2, 256), np.uint32), "n_values": np.empty(2, np.int32),
-            "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64), "close": np.empty(2, bool),
+            "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64), "close": np.empty(2, np.uint32),
         }  # fmt: skip
         return _core.rank_columns(**{**arguments, **changed})
 

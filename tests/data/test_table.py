@@ -45,7 +45,7 @@ def test_layout_is_what_the_core_reads():
         "n_values": np.int32,
         "n_coarse": np.int32,
         "has_missing": bool,
-        "close": bool,
+        "close": np.uint32,
     }
     for name, kind in kinds.items():
         array = getattr(table, name)

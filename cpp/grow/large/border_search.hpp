@@ -102,7 +102,7 @@ template <class P> struct BorderSearch : Search<P> {
     const u32 lanes = allowed_lanes(w, bundle, f);
     if (!lanes) return;
     if (c.nominal) return search_nominal(f, h, lanes);
-    const bool close = c.close && !c.edges;
+    const bool close = c.close != 0;
     count_missing(h);
     for (u64 phase : {kMissingRight, kMissingLeft}) {
       if (phase == kMissingLeft && !h.missing) break;

@@ -126,7 +126,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   void search_interval(int f, const SortKey* keys, u32 begin, u32 end, u32 n, u64 phase,
                        u32 lanes) {
     const Column& c = w.run.p.columns[f];
-    const bool close = c.close && !c.edges;
+    const bool close = c.close != 0;
     const u32 n_cuts = end > begin ? end - begin - 1 : 0;
     const auto row = [&](u32 i) {  // of a place; the rows of neighbouring values are anywhere
       if (i + kAhead < n) __builtin_prefetch(scanned.info + static_cast<u32>(keys[i + kAhead].v));
@@ -156,15 +156,16 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   // Gap rule inside an opened interval. Values of different intervals are never too close.
   u32 separable_rows(u32 lanes, const Column& c, const SortKey* keys, u32 begin, u32 i,
                      u32 end) const {
-    const auto value = [&](u32 j) { return c.values[keys[j].v >> 32]; };
-    if (apart(value(i), value(i + 1))) return lanes;
+    const auto rank = [&](u32 j) { return static_cast<u32>(keys[j].v >> 32); };
+    const auto apart = [&](u32 a, u32 b) { return separable(c, rank(a), rank(b)); };
+    if (apart(i, i + 1)) return lanes;
     u32 ok = 0;
     each_bit(lanes, [&](int k) {
       const auto trains = [&](u32 j) { return scanned.info[static_cast<u32>(keys[j].v)] >> k & 1; };
       u32 a = i + 1, b = i + 1;
       while (a > begin && !trains(a - 1)) a--;
       while (b < end && !trains(b)) b++;
-      ok |= static_cast<u32>(a == begin || b == end || apart(value(a - 1), value(b))) << k;
+      ok |= static_cast<u32>(a == begin || b == end || apart(a - 1, b)) << k;
     });
     return ok;
   }

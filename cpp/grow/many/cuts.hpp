@@ -155,8 +155,7 @@ template <class Bound> class GroupCuts {
     const double q = scan.quality(weight), small = std::min(scan.weight, weight - scan.weight);
     if (is_far(q, small)) return;
     const Column& column = p.columns[f];
-    const bool separable = column.edges || phase_of(key) == kPresence ||
-                           apart(column.values[cut_of(key)], column.values[next]);
+    const bool is_separable = phase_of(key) == kPresence || separable(column, cut_of(key), next);
     const i64 lasting = std::min<i64>(fewer, phase_of(key) == kMissingLeft ? place : fewer);
     Cut cut{.f = f,
             .place = place,
@@ -165,11 +164,11 @@ template <class Bound> class GroupCuts {
             .small = small,
             .n_left = static_cast<u32>(n_left),
             .n_missing = n_missing,
-            .separable = separable};
+            .separable = is_separable};
     scan.copy_left(cut.both);
     const double upper = q + (q > base.q ? slack_of(q) : slack);
     cut.cut = bound.cut(upper, small, most, w.run.K() > 2 ? scan.left : cut.both);
-    if (q > base.q && separable && fewer >= min_leaf + most.rows && lasting > most.rows)
+    if (q > base.q && is_separable && fewer >= min_leaf + most.rows && lasting > most.rows)
       take_base(cut);
     cut.gap = base.q - q - slack;
     if (cut.may_win(most)) to->push_back(cut);

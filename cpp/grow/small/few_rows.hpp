@@ -174,7 +174,7 @@ template <bool kClasses> class FewRows {
       if (c.missing & rows) return false;
       const u16 below = std::min(column.rank[a], column.rank[b]);
       const u16 above = std::max(column.rank[a], column.rank[b]);
-      if (column.any_close && !separable(c, {below, above})) continue;
+      if (!separable(c, {below, above})) continue;
       if (column.rank[a] > column.rank[b]) std::swap(first, second);
       w.count_visit(node.depth, 2).few_nodes++;
       if (c.nominal) {
@@ -216,8 +216,7 @@ template <bool kClasses> class FewRows {
         q = static_cast<double>(a) / n + static_cast<double>(b) / rest;
       }
       if (!(q > best.q) || n < limits.min_leaf || rest < limits.min_leaf) return;
-      if (!table.columns[c.f].any_close || separable_at(rows, c, left, cut))
-        best = {&c, left, cut, q, q * (1 - 1e-14)};
+      if (separable_at(rows, c, left, cut)) best = {&c, left, cut, q, q * (1 - 1e-14)};
       return;
     }
     const double p = targets.sum(left);
@@ -229,7 +228,7 @@ template <bool kClasses> class FewRows {
   __attribute__((noinline)) void propose(const Node& node, FewSet rows, const FewColumn& c,
                                          FewSet left, u32 cut, double q, BestTest& best) {
     w.level(node.depth).exact++;
-    if (table.columns[c.f].any_close && !separable_at(rows, c, left, cut)) return;
+    if (!separable_at(rows, c, left, cut)) return;
     if (!best.column || q - targets.margin > best.q || targets.better(node, rows, left, best.left))
       best = {&c, left, cut, q, q - targets.margin};
   }
@@ -273,14 +272,14 @@ template <bool kClasses> class FewRows {
 
   // Gap rule: are values with these neighbouring ranks far enough apart?
   bool separable(const FewColumn& c, std::pair<u32, u32> sides) const {
-    if (c.nominal) return true;
-    const auto value = [&](u32 rank) {
-      return w.run.p.columns[c.f].values[table.columns[c.f].global[rank]];
-    };
-    return apart(value(sides.first), value(sides.second));
+    const Column& column = w.run.p.columns[c.f];
+    const u32* ranks = table.columns[c.f].global;
+    return !column.close ||
+           crosscut::CROSSCUT_LEVEL::separable(column, ranks[sides.first], ranks[sides.second]);
   }
   bool separable_at(FewSet rows, const FewColumn& c, FewSet left, u32 cut) const {
-    return left == (rows & ~c.missing) || separable(c, {c.codes[cut], c.codes[cut + 1]});
+    return !w.run.p.columns[c.f].close || left == (rows & ~c.missing) ||
+           separable(c, {c.codes[cut], c.codes[cut + 1]});
   }
   void take_numeric_test(Node& node, u32 n, int f, u64 phase, FewSet left, u32 below, u32 above) {
     double stats[kListClasses];

@@ -22,7 +22,6 @@ struct LocalColumn {
   u16* masks;        // [n] lane masks of the entries; 0 behind the end
   u32 n_ranks;       // distinct values, counting missing as one; 0: constant column
   u32 missing_rank;  // local rank of missing, ~0 if none
-  bool any_close;    // some neighbouring values are too close to be separated
   bool coded;        // has no list: row_bits.hpp or value_sums.hpp is used
 
   // Is coding faster than a list? Measured with AVX2: a value takes a step per class and 64 rows
@@ -126,15 +125,6 @@ inline bool code_column(Worker& w, LocalTable& table, int f, const u32* of_table
   return true;
 }
 
-inline void find_special_ranks(const Column& column, LocalColumn& out) {
-  const u32 ranks = out.n_ranks - 1;
-  if (column.has_missing && out.global[ranks] == column.n_values && !column.nominal)
-    out.missing_rank = ranks;
-  if (column.close && !column.edges && !column.nominal)
-    for (u32 v = 0; v + 1 < out.n_ranks && v + 1 != out.missing_rank; v++)
-      out.any_close |= !apart(column.values[out.global[v]], column.values[out.global[v + 1]]);
-}
-
 // to[i] = from[rows[i]]
 template <class T>
 void gather(const T* __restrict from, const u32* __restrict rows, u32 n, u32* __restrict to) {
@@ -154,7 +144,7 @@ inline void copy_columns(Worker& w, LocalTable& table) {
       low = of_table[i] < low ? of_table[i] : low;
       high = of_table[i] > high ? of_table[i] : high;
     }
-    table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false, false};
+    table.columns[f] = {nullptr, nullptr, nullptr, nullptr, 0, ~u32{0}, false};
     if (low == high) continue;
     if ((w.run.all_bits || high - low < kMostValues) &&
         code_column(w, table, f, of_table, low, high)) {
@@ -164,7 +154,9 @@ inline void copy_columns(Worker& w, LocalTable& table) {
     } else {
       copy_column<16>(w, table, f, of_table, low, high, a, b);
     }
-    find_special_ranks(column, table.columns[f]);
+    LocalColumn& out = table.columns[f];
+    if (column.has_missing && high == column.n_values && !column.nominal)
+      out.missing_rank = out.n_ranks - 1;
     table.varying[table.n_varying++] = f;
   }
 }

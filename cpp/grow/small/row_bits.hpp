@@ -200,7 +200,7 @@ template <class P> struct BitSearch : SingleSearch<P> {
       if (rows_left < least || (!off(Acceleration::fast_comparison) && !left.promising(p)))
         continue;
       const u32 a = values.rank[j], b = values.rank[j + 1];
-      if (!table.columns[f].any_close || separable(f, a << 16, b << 16)) {
+      if (!w.run.p.columns[f].close || separable(f, a << 16, b << 16)) {
         left.put(p);
         evaluate(f, numeric_key(phase, a));
       }

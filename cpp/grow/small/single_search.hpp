@@ -56,16 +56,14 @@ template <class P> struct SingleSearch : Search<P> {
   }
   // Gap rule: are the values of two neighbouring entries far enough apart?
   bool separable(int f, u32 a, u32 b) const {
-    const auto value = [&](u32 e) {
-      return w.run.p.columns[f].values[table.columns[f].global[e >> 16]];
-    };
-    return apart(value(a), value(b));
+    const u32* ranks = table.columns[f].global;
+    return crosscut::CROSSCUT_LEVEL::separable(w.run.p.columns[f], ranks[a >> 16], ranks[b >> 16]);
   }
 
   // Evaluates the cuts after the entries of a list, on top of the rows that are on the left
   // already. Cuts that leave too few rows for a leaf are skipped.
   void scan(int f, const u32* list, u32 n, u64 phase) {
-    const bool close = table.columns[f].any_close;
+    const bool close = w.run.p.columns[f].close != 0;
     const i64 least = bundle.min_leaf[0];
     const i64 before = p.rows_left(0);
     const i64 remaining = bundle.node[0]->n_rows - before;
@@ -122,7 +120,7 @@ template <class P> struct SingleSearch : Search<P> {
     while (m) {
       const u32 k = cuts.best(p, m);
       m &= ~(u64{1} << k);
-      if (table.columns[f].any_close && !separable(f, below(k) << 16, above(k) << 16)) continue;
+      if (w.run.p.columns[f].close && !separable(f, below(k) << 16, above(k) << 16)) continue;
       const double q = best.q[0];
       cuts.put(p, k);
       evaluate(f, numeric_key(phase, below(k)));

@@ -49,8 +49,8 @@ class Table:
         First rank of each interval, then ``n_values``.
     n_missing : int64 array (columns,)
         Number of missing values.
-    close : bool array (columns,)
-        Whether some neighbouring values are too close to split between (within scikit-learn's gap of 1e-7).
+    close : uint32 array (columns,)
+        Values whose ranks differ by more than this are not too close to split between (scikit-learn's gap of 1e-7).
     edges : list of float64 arrays, or None
         With ``max_bins``: the threshold after each bin except the last.
     notes : tuple of str
@@ -73,7 +73,7 @@ class Table:
     coarse: NDArray[np.uint8]
     coarse_first: list[NDArray[np.uint32]]
     n_missing: NDArray[np.int64]
-    close: NDArray[np.bool_]
+    close: NDArray[np.uint32]
     edges: list[NDArray[np.float64]] | None = None
     notes: tuple[str, ...] = ()
 
@@ -135,7 +135,7 @@ class Table:
         values = np.empty((n_columns, 2 * MAX_COARSE if binned else n_rows), np.float32)  # two per bin
         coarse_first = np.empty((n_columns, MAX_COARSE + 1), np.uint32)
         n_values, n_coarse = np.empty(n_columns, np.int32), np.empty(n_columns, np.int32)
-        n_missing, close = np.empty(n_columns, np.int64), np.empty(n_columns, np.bool_)
+        n_missing, close = np.empty(n_columns, np.int64), np.empty(n_columns, np.uint32)
         nominal = [kind == "nominal" for kind in schema.kinds]
         infinite = _core.rank_columns(
             matrix,

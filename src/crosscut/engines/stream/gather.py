@@ -72,7 +72,7 @@ def grow_gathered(
             coarse_first=[np.arange(n + 1, dtype=np.uint32) for n in coding.n_bins.tolist()],
             nominal=coding.nominal,
             has_missing=coding.has_missing,
-            close=np.zeros(len(codes), np.bool_),
+            close=np.zeros(len(codes), np.uint32),
             edges=coding.edges,
         ),
         core_target(Target(values, coding.n_classes, weight)),
