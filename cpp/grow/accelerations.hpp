@@ -7,6 +7,7 @@ namespace crosscut {
 
 enum class Acceleration {
   interval_bounds,  // large bundles: only intervals that can hold the best cut are opened
+  interval_parts,   // opened intervals of many rows are divided before their rows are sorted
   fast_comparison,  // cuts that cannot be the best are rejected without a division
   fold_rows,        // rows that train all tasks except one are counted once
   overlap_bundles,  // child sets of different tests are refined together where their rows overlap
@@ -24,10 +25,10 @@ enum class Acceleration {
   xlog_table,       // v·log2(v) of counts is looked up
 };
 constexpr const char* kAccelerations[] = {
-    "interval_bounds", "fast_comparison", "fold_rows",     "overlap_bundles",
-    "held_statistics", "local_tables",    "lanes_of_cuts", "row_bits",
-    "value_sums",      "few_rows",        "many_folds",    "row_copies",
-    "own_grids",       "shared_subtrees", "subset_lanes",  "xlog_table",
+    "interval_bounds", "interval_parts", "fast_comparison", "fold_rows", "overlap_bundles",
+    "held_statistics", "local_tables",   "lanes_of_cuts",   "row_bits",  "value_sums",
+    "few_rows",        "many_folds",     "row_copies",      "own_grids", "shared_subtrees",
+    "subset_lanes",    "xlog_table",
 };
 constexpr int kAccelerationCount = sizeof kAccelerations / sizeof kAccelerations[0];
 

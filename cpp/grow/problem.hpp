@@ -98,6 +98,7 @@ constexpr int kLevels = 64;  // deeper levels are counted with the last
   X(lane_subsets)  /* subsets of categories, evaluated by lanes */                             \
   X(exact)         /* tests evaluated by the formula that decides, or by exact sums */         \
   X(intervals)     /* opened, to search the cuts inside */                                     \
+  X(parts)         /* of divided intervals that are opened in turn */                          \
   X(fold_rows)     /* rows of large bundles that are counted once for all their tasks */       \
   X(derived_rows)  /* rows of large bundles that are not counted, thanks to a sibling */       \
   X(lists)         /* sorted lists split */                                                    \

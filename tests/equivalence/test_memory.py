@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -58,6 +60,44 @@ def test_many_threads_equal_one(seed, threads, local_rows):
         for n in (1, threads)
     )
     assert_same(many.trees, one.trees, case.made_of)
+
+
+def with_few_intervals(table, n_intervals):
+    """Join the coarse intervals of a table, so that each has many rows of a small table."""
+    coarse, first = np.empty_like(table.coarse), []
+    for f, (ranks, values) in enumerate(zip(table.ranks, table.values, strict=True)):
+        starts = np.linspace(0, len(values), n_intervals + 1).astype(int)[1:-1]
+        apart = np.flatnonzero(values[:-1] + np.float32(1e-7) < values[1:]) + 1  # ranks where one may start
+        starts = np.unique(np.r_[0, apart[np.isin(apart, starts)]])
+        coarse[f] = np.searchsorted(starts, ranks, side="right") - 1
+        coarse[f][ranks == len(values)] = len(starts)
+        first.append(np.r_[starts, len(values)].astype(np.uint32))
+    return replace(table, coarse=coarse, coarse_first=first)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, criterion=st.sampled_from(["gini", "gini", "entropy", "gain_ratio", "variance"]))
+def test_intervals_of_many_rows(seed, criterion):
+    """Opened intervals of many rows are divided into parts, which have borders of their own."""
+    rng = np.random.default_rng(seed)
+    n, missing = int(rng.integers(500, 900)), rng.choice([0, 0.05, 0.5])
+    steps = rng.choice([4e-8, 7e-8, 1.3e-7])  # neighbouring values may be too close to split between
+    X = np.c_[rng.normal(size=n), rng.integers(0, 60, n), rng.integers(0, 3000, n) * steps]
+    X[rng.random(X.shape) < missing] = np.nan
+    table = with_few_intervals(Table.from_data(X), int(rng.integers(1, 4)))
+    score = rng.choice([0, 0.5]) * np.nan_to_num(X[:, 0]) + rng.normal(size=n)
+    weights = rng.random(n) + 0.5 if rng.random() < 0.3 else None
+    target = Target(score, 0, weights)
+    if criterion != "variance":
+        n_classes = int(rng.integers(2, 4))
+        target = Target((score > 0).astype(np.int32) + (score > n_classes - 1.6), n_classes, weights)
+    limits = Limits(max_depth=3, min_samples_leaf=int(rng.choice([1, 15])))
+    tasks = Tasks.from_cv(int(rng.choice([2, 4, 10])), n_rows=n, limits=limits)
+    if rng.random() < 0.3:
+        tasks = tasks.take([0])
+    forest = grow(table, target, tasks, Growth(criterion), n_jobs=1, local_rows=1)
+    expected = reference.grow(table, target, tasks, Growth(criterion))
+    assert_same(forest.trees, expected.trees, seed)
 
 
 @pytest.mark.slow

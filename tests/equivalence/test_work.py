@@ -37,6 +37,8 @@ def _classes(score, n_classes):
 def _problem(name):
     rng = np.random.default_rng(7)
     n = 20_000 if name.startswith(("large", "sparse")) else 3_000 if name.startswith("shallow") else 900
+    if name == "large noise":  # its intervals have 200 rows
+        n = 50_000
     columns = _columns(rng, n)
     score = columns["number"] + columns["sparse"] + columns["few"] / 6 + rng.normal(size=n)
     tasks = Tasks.from_cv(10, n_rows=n, limits=Limits(max_depth=5 if n > 10_000 else None))
@@ -55,6 +57,10 @@ def _problem(name):
         columns = {f"column {k}": np.where(rng.random(n) < 0.95, 0, rng.normal(size=n)) for k in range(5)}
         score = sum(columns.values()) + rng.normal(size=n)
     table = pl.DataFrame(columns)
+    if name == "large noise":
+        limits = Limits(max_depth=4, min_samples_leaf=20)
+        target = Target(rng.integers(0, 2, n).astype(np.int32), 2)
+        return table, target, Tasks.from_cv(10, n_rows=n, limits=limits), Growth()
     if name == "shallow hundred classes":
         limits = Limits(max_depth=4)
         tasks = Tasks.from_cv(10, n_rows=n, limits=limits)
@@ -106,6 +112,7 @@ GUARDS = {
         ("large weights", "intervals", 0, 340),
         ("large weights, many classes", "intervals", 0, 630),
     ],
+    "interval_parts": [("large noise", "parts", 400, 600), ("large noise", "cuts", 0, 100_000)],
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
         ("nominal", "exact", 0, 5_700),

@@ -54,22 +54,20 @@ template <class P> struct BorderSearch : Search<P> {
     return h;
   }
   void fill(int f, const Statistics& h) {
-    if (const u8* codes = rows.codes->column[f]) fill_with<false>(h, counted, codes);
-    else fill_with<false>(h, counted, CodesOfTable<u32>{w.run.p.columns[f].ranks, rows.rows});
+    const auto fill_with = [&](auto codes) {
+      fill_column<W, false>(w, counted, codes, h.bins + 1, h.counts, h.values, h.errors);
+    };
+    if (const u8* codes = rows.codes->column[f]) fill_with(codes);
+    else fill_with(CodesOfTable<u32>{w.run.p.columns[f].ranks, rows.rows});
   }
   // Subtracts rows of the table.
   void take(int f, const Statistics& h, const CountedRows& gone, const u32* of_table) {
     const Column& c = w.run.p.columns[f];
-    if (c.coarse) fill_with<true>(h, gone, CodesOfTable<u8>{c.coarse, of_table});
-    else fill_with<true>(h, gone, CodesOfTable<u32>{c.ranks, of_table});
-  }
-  template <bool kGone, class Numbers>
-  void fill_with(const Statistics& h, const CountedRows& from, Numbers codes) {
-    const u32 total = h.bins + 1;
-    if (w.run.counted)
-      return fill_counts<W, kGone>(w.scratch, from, codes, static_cast<u32>(w.run.K()), total,
-                                   h.counts);
-    fill_values<W, kGone>(w.run, from, codes, total, h.values, h.errors);
+    const auto take_with = [&](auto codes) {
+      fill_column<W, true>(w, gone, codes, h.bins + 1, h.counts, h.values, h.errors);
+    };
+    if (c.coarse) take_with(CodesOfTable<u8>{c.coarse, of_table});
+    else take_with(CodesOfTable<u32>{c.ranks, of_table});
   }
   CC_INLINE const V* bin(const Statistics& h, u32 b) {
     if constexpr (sizeof(typename P::T) == sizeof(double)) {

@@ -2,13 +2,18 @@
 // (alive() of the running statistics) beats the best test found so far in any column. Its rows are
 // then sorted by rank and scanned. Few intervals are opened; opening all of them takes 3.3 times as
 // long on large tables.
+// The bound of an interval of many rows is loose, so all intervals of noise would be opened. If the
+// opened ones have many rows, they are divided into parts first: intervals of fewer ranks with
+// statistics of their own, to which the same search and the same bound apply.
 #pragma once
 #include "border_search.hpp"
 #include "grow/simd/sorting.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-constexpr u32 kAhead = 16;  // places that are fetched ahead
+constexpr u32 kAhead = 16;    // places that are fetched ahead
+constexpr u32 kParts = 16;    // of an opened interval
+constexpr u32 kPartRows = 4;  // fewer rows per part and number of a bin are sorted instead
 
 template <class P> struct IntervalSearch : BorderSearch<P> {
   using Base = BorderSearch<P>;
@@ -51,9 +56,87 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
         if (opened.any[b]) wanted.add(b);
       u32* positions = w.scratch.take<u32>(rows.n);
       const u32 n = rows.find(f, wanted, positions);
-      scan_opened(f, h, opened, lanes, positions, n);
+      if (n < wanted.size() * kParts * kPartRows * static_cast<u32>(w.run.bin_parts()) ||
+          !bounds_intervals() || off(Acceleration::interval_parts))
+        scan_opened(f, h, opened, lanes, positions, n);
+      else search_parts(f, h, opened, lanes, positions, n);
     }
     w.scratch.release(mark);
+  }
+  bool bounds_intervals() const {
+    return w.run.p.two_resolutions && !off(Acceleration::interval_bounds);
+  }
+
+  // Divides the opened intervals into parts and searches these. positions: of their n rows.
+  void search_parts(int f, const Statistics& h, const Opened& opened, u32 lanes, u32* positions,
+                    u32 n) {
+    const Column& c = w.run.p.columns[f];
+    u32* firsts = w.scratch.take<u32>(h.bins * kParts + 1);
+    u32* part_of_bin = w.scratch.take<u32>(h.bins + 1);  // the first one
+    u32* shift = w.scratch.take<u32>(h.bins + 1);
+    u32 n_parts = 0;
+    for (u32 b = 0; b < h.bins; b++) {
+      const u32 begin = h.firsts[b], end = h.firsts[b + 1];
+      part_of_bin[b] = n_parts;
+      firsts[n_parts++] = begin;
+      if (!opened.any[b]) continue;
+      shift[b] = 0;
+      while ((end - begin - 1) >> shift[b] >= kParts) shift[b]++;
+      for (u32 rank = begin + (1u << shift[b]); rank < end; rank += 1u << shift[b]) {
+        u32 first = rank;  // no border between values that are too close
+        while (first < end && !separable(c, first - 1, first)) first++;
+        firsts[n_parts++] = first;
+      }
+    }
+    firsts[n_parts] = c.n_values;
+    part_of_bin[h.bins] = n_parts;
+
+    const u8* codes = rows.codes->column[f];
+    u16* part = w.scratch.take<u16>(n);
+    for (u32 i = 0; i < n; i++) {
+      const u32 bin = codes[positions[i]], rank = rows.rank(f, positions[i]);
+      u32 at = part_of_bin[bin] + ((rank - h.firsts[bin]) >> shift[bin]);
+      while (rank < firsts[at]) at--;
+      part[i] = static_cast<u16>(at);
+    }
+    const Statistics parts = count_parts(f, h, opened, part_of_bin, firsts, positions, part, n);
+    this->search_borders(f, parts);
+    this->count_missing(parts);
+    const Opened alive = find_opened(parts, lanes);
+    this->work.parts += alive.n[0] + alive.n[1];
+    if (!(alive.n[0] + alive.n[1])) return;
+    u32 n_left = 0;
+    for (u32 i = 0; i < n; i++) {
+      positions[n_left] = positions[i];
+      n_left += alive.any[part[i]];
+    }
+    scan_opened(f, parts, alive, lanes, positions, n_left);
+  }
+  // The statistics of the parts, and those of the intervals that are not opened.
+  Statistics count_parts(int f, const Statistics& h, const Opened& opened, const u32* part_of_bin,
+                         const u32* firsts, const u32* positions, const u16* part, u32 n) {
+    const CountedRows some = CountedRows::some(
+        w, n, rows.products, [&](u32 i) { return rows.row(positions[i]); },
+        [&](u32 i) { return rows.mask(positions[i]) & bundle.lanes; });
+    Statistics x;
+    x.bins = part_of_bin[h.bins];
+    x.missing = h.missing;
+    x.firsts = firsts;
+    const auto step = static_cast<u32>(w.run.bin_parts());
+    const std::size_t n_cells = std::size_t{x.bins + 1} * step;
+    const auto copy_others = [&](const auto* from, auto* to, u32 width) {
+      for (u32 b = 0; b <= h.bins; b++)
+        if (b == h.bins || !opened.any[b])
+          std::copy_n(from + b * width, width, to + part_of_bin[b] * width);
+    };
+    if (w.run.counted) x.counts = w.scratch.take<Vec<u32, W>>(n_cells);
+    else x.values = w.scratch.take<Vec<double, W>>(n_cells);
+    if (h.errors) x.errors = w.scratch.take<double>(x.bins + 1);
+    fill_column<W, false>(w, some, part, x.bins + 1, x.counts, x.values, x.errors);
+    if (w.run.counted) copy_others(h.counts, x.counts, step);
+    else copy_others(h.values, x.values, step);
+    if (h.errors) copy_others(h.errors, x.errors, 1);
+    return x;
   }
 
   // Finds the intervals with a cut that may beat the best test of some lane.
@@ -68,9 +151,9 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
       if (phase) p.add_cell(this->bin(h, h.bins));
       for (u32 b = 0; b < h.bins; b++) {
         const V* x = this->bin(h, b);
-        const bool alive = h.firsts[b + 1] - h.firsts[b] > 1 &&
-                           (!w.run.p.two_resolutions || off(Acceleration::interval_bounds) ||
-                            (p.alive(x, h.errors ? h.errors[b] : 0) & lanes) != 0);
+        const bool alive =
+            h.firsts[b + 1] - h.firsts[b] > 1 &&
+            (!bounds_intervals() || (p.alive(x, h.errors ? h.errors[b] : 0) & lanes) != 0);
         out.in[phase][b] = alive;
         out.any[b] |= alive;
         out.n[phase] += alive;

@@ -110,8 +110,9 @@ Best search_large(Worker& w, const Bundle& bundle, const LargeRows& rows,
   }
   CountedRows gone{};
   if (source.gone)
-    gone = CountedRows::gone(w, source.gone->n_rows, source.gone->rows, source.gone->masks,
-                             rows.products);
+    gone = CountedRows::some(
+        w, source.gone->n_rows, rows.products, [&](u32 i) { return source.gone->rows[i]; },
+        [&](u32 i) { return u32{source.gone->masks[i]}; });
   const ScanRows all_rows{info, rows_counted.weight, rows_counted.product, rows_counted.times};
   const auto with = [&]<template <int> class P>() {
     with_width(W, [&]<int kW>() {

@@ -81,14 +81,14 @@ struct CountedRows {
     w.level(bundle.depth).fold_rows += n - s.n_mixed;
     return s;
   }
-  // Rows that are gone from the lanes in their masks.
-  static CountedRows gone(Worker& w, u32 n, const u32* rows, const u16* masks,
-                          const double* products) {
+  // Some rows, added by mask. row(i), mask(i): the row of the table, and the lanes.
+  template <class Row, class Mask>
+  static CountedRows some(Worker& w, u32 n, const double* products, const Row& row,
+                          const Mask& mask) {
     const Problem& p = w.run.p;
-    const auto row = [rows](u32 i) { return rows[i]; };
     u32* info = w.scratch.take<u32>(n);
     for (u32 i = 0; i < n; i++)
-      info[i] = masks[i] | (p.n_classes ? static_cast<u32>(p.classes[rows[i]]) << 16 : 0);
+      info[i] = mask(i) | (p.n_classes ? static_cast<u32>(p.classes[row(i)]) << 16 : 0);
     const double *weight = w.gathered(p.weight, n, row), *product = w.gathered(products, n, row);
     return {n, true, nullptr, n, nullptr, info, weight, product, times_of_lanes(w, n, row)};
   }
@@ -261,6 +261,15 @@ void fill_values(const Run& run, const CountedRows& s, Codes codes, u32 bins,
   else if (run.has_squares()) fill.template operator()<false, true>();
   else if (run.weighted) fill.template operator()<true, false>();
   else fill.template operator()<false, false>();
+}
+
+// Fills the statistics of a column, whose memory is given, or subtracts rows that are gone.
+template <int W, bool kGone, class Codes>
+void fill_column(Worker& w, const CountedRows& s, Codes codes, u32 bins, Vec<u32, W>* counts,
+                 Vec<double, W>* values, double* errors) {
+  if (w.run.counted)
+    return fill_counts<W, kGone>(w.scratch, s, codes, static_cast<u32>(w.run.K()), bins, counts);
+  fill_values<W, kGone>(w.run, s, codes, bins, values, errors);
 }
 
 }  // namespace crosscut::CROSSCUT_LEVEL

@@ -286,6 +286,11 @@ struct ByteSet {
 
   void add(u32 x) { (x < 128 ? low : high)[x & 15] |= static_cast<u8>(1u << (x >> 4 & 7)); }
   CC_INLINE bool has(u8 x) const { return (x < 128 ? low : high)[x & 15] >> (x >> 4 & 7) & 1; }
+  u32 size() const {
+    u32 n = 0;
+    for (int i = 0; i < 16; i++) n += static_cast<u32>(__builtin_popcount(low[i] | high[i] << 8));
+    return n;
+  }
 
   // Bit i of 64 bytes: is p[i] a member?
   CC_INLINE u64 members(const u8* p) const {
