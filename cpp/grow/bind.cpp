@@ -187,10 +187,14 @@ struct HeldTarget : HeldPart<Target> {
 struct HeldTasks : HeldPart<Tasks> {
   std::size_t n_rows, n_columns = 0;  // n_columns: of the feature mask, if there is one
   std::vector<TaskLimits> limit_list;
+  std::vector<ClassWeights> class_weight_list;
+  std::size_t n_weighted = 0, n_digits = 0;  // classes with weights, if any, and digits of each
 
   HeldTasks(const Matrix<std::uint16_t>& masks_, const Matrix<std::int64_t>& limits_,
             const Array<double>& min_decrease, Maybe<Matrix<std::uint8_t>> multiplicity_,
-            Maybe<Matrix<bool>> features_, Maybe<Array<double>> totals_) {
+            Maybe<Matrix<bool>> features_, Maybe<Array<double>> totals_,
+            Maybe<Matrix<double>> class_weights_, Maybe<Matrix<std::int64_t>> class_digits_,
+            Maybe<Array<bool>> rounded_) {
     const std::size_t T = limits_.shape(0);
     n_rows = masks_.shape(1);
     need(T > 0 && T < (std::size_t{1} << 30), "limits must have one row per task");
@@ -216,6 +220,31 @@ struct HeldTasks : HeldPart<Tasks> {
     limits = limit_list.data();
     features = reinterpret_cast<const std::uint8_t*>(hold_if(features_));
     if (features_) n_columns = features_->shape(1);
+    if (class_weights_) hold_weights(*class_weights_, class_digits_, rounded_);
+  }
+  void hold_weights(const Matrix<double>& by_class, Maybe<Matrix<std::int64_t>> digits,
+                    Maybe<Array<bool>> rounded) {
+    const auto T = static_cast<std::size_t>(n_tasks);
+    n_weighted = by_class.shape(1);
+    need(n_weighted && by_class.shape(0) == T && digits && digits->shape(0) == T && rounded &&
+             rounded->size() == T && digits->shape(1) % n_weighted == 0 && digits->shape(1),
+         "class_weights, class_digits and rounded must have one row per task");
+    need(!multiplicity, "class_weights serve tasks without multiplicities");
+    n_digits = digits->shape(1) / n_weighted;
+    const double* weight = hold(by_class);
+    const std::int64_t* digit = hold(*digits);
+    for (std::size_t t = 0; t < T; t++, weight += n_weighted, digit += n_weighted * n_digits) {
+      ClassWeights own{weight, digit, weight[0], weight[0], rounded->data()[t]};
+      for (std::size_t c = 0; c < n_weighted; c++) {
+        need(weight[c] >= 1 && weight[c] <= 0x1p52 && weight[c] == std::rint(weight[c]),
+             "class_weights must be integers from 1 to 2^52");
+        own.least = std::min(own.least, weight[c]);
+        own.most = std::max(own.most, weight[c]);
+      }
+      need(own.most <= 0x1p24 * own.least, "class_weights of a task must be within 2^24");
+      class_weight_list.push_back(own);
+    }
+    class_weights = class_weight_list.data();
   }
 };
 
@@ -286,6 +315,27 @@ nb::dict work(const Grown& g) {
   return d;
 }
 
+void check_class_weights(const HeldTable& table, const HeldTarget& target, const HeldTasks& tasks,
+                         const Growth& growth) {
+  const auto K = static_cast<std::size_t>(target.n_classes);
+  need(tasks.n_weighted == K && !target.weight && growth.criterion->squares,
+       "class_weights need a criterion of squares and classes without other weights");
+  need(tasks.n_digits == static_cast<std::size_t>(target.exact.width),
+       "class_digits must be on the grid of the target");
+  const std::uint64_t most = (std::uint64_t{1} << 61) / std::max<std::size_t>(table.n_rows, 1);
+  std::vector<double> rows(K);
+  for (std::size_t i = 0; i < target.n_rows; i++)
+    rows[static_cast<std::size_t>(target.classes[i])]++;
+  for (const ClassWeights& own : tasks.class_weight_list) {
+    double sum = 0;
+    for (std::size_t c = 0; c < K; c++) sum += rows[c] * own.weight[c];
+    need(sum <= 0x1p53, "the class weights of all rows must add up to at most 2^53");
+    for (std::size_t d = 0; d < K * tasks.n_digits; d++)
+      need(own.digits[d] >= 0 && static_cast<std::uint64_t>(own.digits[d]) <= most,
+           "class_digits have too many bits to sum this many rows");
+  }
+}
+
 nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks& tasks,
                const Growth& growth, int n_threads, nb::object progress) {
   need(target.n_rows == table.n_rows, "classes and target must have one entry per row");
@@ -300,6 +350,7 @@ nb::tuple grow(const HeldTable& table, const HeldTarget& target, const HeldTasks
   need(!target.exact.digits || table.n_rows * times <= most_rows(target.exact, 61),
        "the grids' digits have too many bits to sum this many rows");
   need(n_threads >= 1 && n_threads <= 1024, "n_threads must be from 1 to 1024");
+  if (tasks.class_weights) check_class_weights(table, target, tasks, growth);
   Watch watch;
   watch.progress = std::move(progress);
   const Problem problem{table, target, tasks, growth, n_threads, &Watch::poll, &watch};
@@ -380,9 +431,12 @@ void bind_grow(nb::module_& m) {
   m.def("exact_digits", &digits_of, "target"_a.none(), "weight"_a.none(), "n_rows"_a, "grids"_a);
   nb::class_<HeldTasks>(m, "Tasks")
       .def(nb::init<const Matrix<std::uint16_t>&, const Matrix<std::int64_t>&, const Array<double>&,
-                    Maybe<Matrix<std::uint8_t>>, Maybe<Matrix<bool>>, Maybe<Array<double>>>(),
+                    Maybe<Matrix<std::uint8_t>>, Maybe<Matrix<bool>>, Maybe<Array<double>>,
+                    Maybe<Matrix<double>>, Maybe<Matrix<std::int64_t>>, Maybe<Array<bool>>>(),
            "masks"_a, "limits"_a, "min_decrease"_a, "multiplicity"_a.none() = nb::none(),
-           "features"_a.none() = nb::none(), "totals"_a.none() = nb::none());
+           "features"_a.none() = nb::none(), "totals"_a.none() = nb::none(),
+           "class_weights"_a.none() = nb::none(), "class_digits"_a.none() = nb::none(),
+           "rounded"_a.none() = nb::none());
   nb::class_<Growth>(m, "Growth")
       .def(nb::new_(&make_growth), "criterion"_a, "multiway"_a, "local_rows"_a, "bundling"_a = true,
            "two_resolutions"_a = true);

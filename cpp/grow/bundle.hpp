@@ -45,6 +45,11 @@ inline const TaskLimits& limits_of(const Worker& w, const Bundle& bundle, int k)
   return w.run.p.limits[task_of(w, bundle, k)];
 }
 
+// The class weights of lane k's task, or null.
+inline const ClassWeights* weights_of(const Worker& w, const Bundle& bundle, int k) {
+  return w.run.p.weights_of(task_of(w, bundle, k));
+}
+
 // How often lane k's task counts a row of the table.
 inline u32 times_of(const Worker& w, const Bundle& bundle, int k, std::size_t row) {
   const Problem& p = w.run.p;
@@ -72,6 +77,8 @@ CC_INLINE void add_exactly(const Worker& w, const Bundle& bundle, int k, std::si
   const i64 times = times_of(w, bundle, k, row);
   const int width = p.exact.width;
   const i64* digits = p.exact.row(row);
+  if (p.class_weights) [[unlikely]]
+    digits = weights_of(w, bundle, k)->digits + p.classes[row] * width;
   if (p.n_classes) sums += p.classes[row] * width;
   for (int d = 0; d < width; d++) sums[d] += times * digits[d];
 }

@@ -112,10 +112,39 @@ void sort_exactly(Category* order, int m, double far, Same same, Exact exact) {
 }
 
 // Fractions of classes that differ by more than this on the grid are in the same order by exact
-// sums. A weight on the grid is off by at most 1 / p.least_weight.
-inline double far_fractions(const Problem& p) {
-  const double off = p.weight_rounded ? 1 / p.least_weight : 0;
+// sums. A weight on the grid is off by at most one over the least weight.
+inline double far_fractions(const Problem& p, const ClassWeights* own) {
+  const bool rounded = own ? own->rounded : p.weight_rounded;
+  const double off = rounded ? 1 / (own ? own->least : p.least_weight) : 0;
   return off > 0.0625 ? 1 : 3 * off + 0x1p-50;
+}
+
+// The fraction of class c in the weight of a branch.
+inline double fraction_of(const double* stats, int c, int K, const ClassWeights* own) {
+  double total = 0;
+  for (int k = 0; k < K; k++) total += own ? own->weight[k] * stats[k] : stats[k];
+  return total > 0 ? (own ? own->weight[c] * stats[c] : stats[c]) / total : 0;
+}
+
+// Do two branches have the same fraction of class c, whatever the weights of the classes are? Only
+// which classes have the same weight matters.
+inline bool same_counts_fraction(const double* x, const double* y, int c, int K,
+                                 const ExactRows& exact, const ClassWeights* own) {
+  const auto product = [](double v, double u) {
+    return static_cast<i128>(static_cast<i64>(v)) * static_cast<i64>(u);
+  };
+  const auto same_weight = [&](int j, int k) {
+    return j == k ||
+           (own && std::equal(own->digits + j * exact.width, own->digits + (j + 1) * exact.width,
+                              own->digits + k * exact.width));
+  };
+  for (int k = 0; k < K; k++) {
+    i128 difference = 0;
+    for (int j = 0; j < K; j++)
+      if (same_weight(j, k)) difference += product(x[c], y[j]) - product(y[c], x[j]);
+    if (difference != 0) return false;
+  }
+  return true;
 }
 
 struct NominalChoice {
@@ -138,6 +167,7 @@ struct NoTargets {
 // decide. single(code): the target of a category with one row.
 template <class Single = NoTargets, class Exact = NoExactSums> class NominalColumn {
   const Run& run;
+  const ClassWeights* weights;
   const double* table;
   const i64* n;
   Arena& arena;
@@ -148,9 +178,10 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
   int sorted_by = -1;  // the class whose fractions `order` is sorted by; 0 in regression
 
  public:
-  NominalColumn(const Run& r, const double* sums, const i64* rows, int V, Arena& memory,
-                Single target = {}, Exact exact_sums = {})
+  NominalColumn(const Run& r, const ClassWeights* own, const double* sums, const i64* rows, int V,
+                Arena& memory, Single target = {}, Exact exact_sums = {})
       : run(r),
+        weights(own),
         table(sums),
         n(rows),
         arena(memory),
@@ -173,7 +204,7 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
       if (n[codes[j]] < min_leaf) return kNever;
       std::copy_n(of(codes[j]), K, parts + static_cast<std::size_t>(j) * K);
     }
-    return run.quality.several(parts, m, node.stats);
+    return (weights ? run.quality_of(*weights) : run.quality).several(parts, m, node.stats);
   }
   // Calls offer(statistics, rows, key) for the first branch of each admissible test, in the order
   // of the keys. Tests with a quality below `least`, which offer() may raise, can be left out.
@@ -226,28 +257,33 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
     const int c = run.p.n_classes == 2 ? 1 : o;
     for (int j = 0; j < m; j++) {
       const double* s = of(codes[j]);
-      const double total = run.counted ? static_cast<double>(n[codes[j]]) : run.quality.total(s);
-      order[j] = {total > 0 ? s[c] / total : 0, codes[j]};
+      if (run.counted && !weights) order[j].mean = s[c] / static_cast<double>(n[codes[j]]);
+      else order[j].mean = fraction_of(s, c, run.K(), weights);
+      order[j].code = codes[j];
     }
     sort_categories(arena, order, m, true);
-    if (run.p.weight_rounded)
+    if (weights ? weights->rounded : run.p.weight_rounded)
       sort_exactly(
-          order, m, far_fractions(run.p), [&](int a, int b) { return same_fraction(a, b, c); },
-          [&](int code) { return exact_share(run.p, exact(code), c); });
+          order, m, far_fractions(run.p, weights),
+          [&](int a, int b) { return same_fraction(a, b, c); },
+          [&](int code) { return exact_share(run.p, exact_sums_of(code), c); });
     return true;
+  }
+  const i64* exact_sums_of(int code) {
+    if (!weights) return exact(code);
+    const int width = run.p.exact.width;
+    i64* sums = arena.take<i64>(static_cast<std::size_t>(run.p.n_sums()));
+    for (int d = 0; d < run.p.n_sums(); d++)
+      sums[d] = static_cast<i64>(of(code)[d / width]) * weights->digits[d];
+    return sums;
   }
   // Do two categories surely have the same fraction of class c, whatever the grid rounded?
   bool same_fraction(int a, int b, int c) const {
     const double *x = of(a), *y = of(b);
     if (x[c] == 0 || y[c] == 0) return x[c] == y[c];
-    if (x[c] == run.quality.total(x) && y[c] == run.quality.total(y)) return true;
-    if (!run.class_weights) return false;
-    const auto product = [](double v, double u) {
-      return static_cast<i128>(static_cast<i64>(v)) * static_cast<i64>(u);
-    };
-    for (int k = 0; k < run.K(); k++)
-      if (product(x[c], y[k]) != product(y[c], x[k])) return false;
-    return true;
+    const Quality& counts = run.quality;
+    if (x[c] == counts.total(x) && y[c] == counts.total(y)) return true;
+    return run.class_weights && same_counts_fraction(x, y, c, run.K(), run.p.exact, weights);
   }
   bool sort_by_mean(double least) {
     const Problem& p = run.p;
@@ -281,11 +317,11 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
     if (!sort(o, least)) return;
     const bool squares = run.criterion().squares && !off(Acceleration::fast_comparison);
     const double slack = 1 - 0x1p-50 * (static_cast<double>(K) + 8), tiny = 1e-290;
-    const double total = run.quality.total(node.stats);
+    const double total = run.total_of(node.stats, weights);
     double* sum = arena.take<double>(static_cast<std::size_t>(K));
     double* one = arena.take<double>(static_cast<std::size_t>(K));
     V* prefix = arena.take<V>(static_cast<std::size_t>(K));
-    i64 rows[W], n_rows = 0;
+    i64 rows[W] = {}, n_rows = 0;
     std::fill_n(sum, K, 0.0);
     for (int first = 0; first + 1 < m; first += W) {
       const int size = std::min(W, m - 1 - first);
@@ -300,10 +336,11 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
         V a{}, b{}, l{};
         const int n_squares = run.p.n_classes ? K : 1;
         for (int c = 0; c < n_squares; c++) {
-          const V right = node.stats[c] - prefix[c];
-          a += prefix[c] * prefix[c];
+          const double weight = weights ? weights->weight[c] : 1;
+          const V left = weight * prefix[c], right = weight * (node.stats[c] - prefix[c]);
+          a += left * left;
           b += right * right;
-          l += prefix[c];
+          l += left;
         }
         if (!run.p.n_classes) l = prefix[1];
         const V r = total - l;
@@ -356,6 +393,7 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
     F* lanes = arena.take<F>(static_cast<std::size_t>(K));  // of each class that is present
     double* sum = arena.take<double>(static_cast<std::size_t>(K));
     float* n_c = arena.take<float>(static_cast<std::size_t>(K));
+    float* w_c = arena.take<float>(static_cast<std::size_t>(K));
     float* others = arena.take<float>(static_cast<std::size_t>(K) << outer);
     int* classes = arena.take<int>(static_cast<std::size_t>(K));
     int C = 0;
@@ -371,29 +409,44 @@ template <class Single = NoTargets, class Exact = NoExactSums> class NominalColu
         for (int i = 0; i < 1 << j; i++) to[i + (1 << j)] = to[i] + count(4 + j);
       lanes[C] = v;
       n_c[C] = static_cast<float>(node.stats[c]);
+      w_c[C] = weights ? static_cast<float>(weights->weight[c] / weights->most) : 1;
       classes[C++] = c;
     }
-    const double slack = 1 - 0x1p-24 * (64 + 4 * K);
+    const double slack = (1 - 0x1p-24 * (64 + 8 * K)) / (weights ? weights->most : 1);
     const auto n_rows = static_cast<float>(node.n_rows);
     const F fewest = all<float, 8>(static_cast<float>(min_leaf) - 0.5f);
     auto limit = static_cast<float>(least * slack);
     counts.lane_subsets += u64{1} << (m - 1);
     for (int block = 0; block < 1 << outer; block++) {
-      F a{}, b{}, l{};
+      F a{}, b{}, rows{};
+      F l{}, r{};  // weights of the branches
       for (int i = 0; i < C; i++) {
         const F left = lanes[i] + others[(i << outer) + block], right = n_c[i] - left;
-        a += left * left;
-        b += right * right;
-        l += left;
+        rows += left;
+        if (weights) {
+          const F x = w_c[i] * left, y = w_c[i] * right;
+          a += x * x;
+          b += y * y;
+          l += x;
+          r += y;
+        } else {
+          a += left * left;
+          b += right * right;
+        }
       }
-      const F r = n_rows - l, gain = a * r + b * l, size = l * r;
-      u32 lane_mask =
-          greater<float, 8>(l, fewest) & greater<float, 8>(r, fewest) & ((1u << (1 << inner)) - 1);
+      const F others_rows = n_rows - rows;
+      if (!weights) {
+        l = rows;
+        r = others_rows;
+      }
+      const F gain = a * r + b * l, size = l * r;
+      u32 lane_mask = greater<float, 8>(rows, fewest) & greater<float, 8>(others_rows, fewest) &
+                      ((1u << (1 << inner)) - 1);
       while (lane_mask &= greater<float, 8>(gain, size * limit)) {
         const int k = __builtin_ctz(lane_mask);
         lane_mask &= lane_mask - 1;
         for (int i = 0; i < C; i++) sum[classes[i]] = lanes[i][k] + others[(i << outer) + block];
-        offer(sum, static_cast<i64>(l[k]), static_cast<u64>(block * 8 + k) * 2 + 1);
+        offer(sum, static_cast<i64>(rows[k]), static_cast<u64>(block * 8 + k) * 2 + 1);
         limit = static_cast<float>(least * slack);
       }
     }
@@ -406,7 +459,7 @@ inline NominalChoice choose_nominal(const Run& run, LevelCounts& counts, const d
                                     const i64* n, int V, const Node& node, i64 min_leaf,
                                     Arena& arena) {
   const auto mark = arena.mark();
-  NominalColumn column(run, table, n, V, arena);
+  NominalColumn column(run, nullptr, table, n, V, arena);
   NominalChoice best;
   if (run.p.multiway) best.q = column.multiway(node, min_leaf);
   else

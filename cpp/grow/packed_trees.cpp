@@ -40,13 +40,17 @@ class Packer {
   Numbers<const std::int64_t*> sums;  // [node] exact sums of the leaves of a tree
   std::vector<std::int64_t> pending;  // sums of subtrees whose parents are still to come
   const bool share;
-  std::size_t n_children = 0;          // so far, if trees share nodes
-  Numbers<std::int64_t> shared_sums;   // [node][Q], if trees share nodes
-  std::vector<Child> shared_children;  // of the current tree, with the place of the first
+  std::size_t n_children = 0;             // so far, if trees share nodes
+  Numbers<std::int64_t> shared_sums;      // [node][Q], if trees share nodes
+  std::vector<Child> shared_children;     // of the current tree, with the place of the first
+  const ClassWeights* weights = nullptr;  // of the current tree, or null
+  Numbers<double> class_weight;           // ... as given
+  std::vector<std::int64_t> weighted;     // digits of a node's class weights
 
  public:
   Packer(const Problem& problem, std::size_t n_shared, PackedTrees& trees)
       : p(problem), out(trees), share(n_shared > 0) {
+    if (p.class_weights) class_weight.resize(width);
     if (share) make_room(n_shared);
   }
 
@@ -72,6 +76,10 @@ class Packer {
   }
   // Writes tree t, which shares no nodes, at the place that `count` found for it.
   void put(int t, Node& root) {
+    weights = p.weights_of(static_cast<std::size_t>(t));
+    for (std::size_t c = 0; c < width && weights; c++)
+      class_weight[c] = exact_value(p.exact.grid[0],
+                                    weights->digits + c * static_cast<std::size_t>(p.exact.width));
     size = static_cast<std::size_t>(out.node_start[static_cast<std::size_t>(t)]);
     branches = static_cast<std::size_t>(out.branch_start[static_cast<std::size_t>(t)]);
     if (Q)
@@ -215,10 +223,32 @@ class Packer {
   }
 
   void write_counts(const Node& x, std::size_t at) {
+    if (weights) return write_weights(x, at);
     double *value = out.value.data() + at * width, weight = 0;
     for (std::size_t c = 0; c < width; c++)
       if ((value[c] = x.stats[c]) != 0) weight += value[c];
     out.weight[at] = weight;
+    out.impurity[at] = p.criterion->impurity(value, p.n_classes, weight);
+  }
+
+  // The same with class weights: the sum of a class is its count times its weight.
+  void write_weights(const Node& x, std::size_t at) {
+    double* value = out.value.data() + at * width;
+    double& weight = out.weight[at];
+    int present = 0;
+    weight = 0;
+    for (std::size_t c = 0; c < width; c++) {
+      value[c] = x.stats[c] * class_weight[c];  // rounded once
+      present += value[c] > 0;
+      weight += value[c];
+    }
+    if (present > 1) {
+      const auto digits = static_cast<std::size_t>(p.exact.width);
+      weighted.resize(width * digits);
+      for (std::size_t d = 0; d < weighted.size(); d++)
+        weighted[d] = static_cast<std::int64_t>(x.stats[d / digits]) * weights->digits[d];
+      weight = exact_weight(p, weighted.data());
+    }
     out.impurity[at] = p.criterion->impurity(value, p.n_classes, weight);
   }
 

@@ -55,14 +55,24 @@ struct Target {
   double mean_step;
 };
 
+// The weights of a task's classes, if all its rows of a class have the same weight. Then the
+// statistics of classes are row counts, and the sum of a class is its count times its weight.
+struct ClassWeights {
+  const double* weight;        // [n_classes] on the grid
+  const std::int64_t* digits;  // [n_classes][Target::exact.width] of the weights
+  double least, most;          // of the weights on the grid
+  bool rounded;                // the grid is coarser than the weights
+};
+
 struct Tasks {
   int n_tasks;
   // [n_blocks][n_rows], bit t: the row trains task block·15 + t
   const std::uint16_t* masks;
-  const std::uint8_t* multiplicity;  // [n_tasks][n_rows] or null
-  const std::uint8_t* copies;        // the same, if rows are copied instead (copies.hpp); or null
-  const std::uint8_t* features;      // [n_tasks][n_features] or null
-  const TaskLimits* limits;          // [n_tasks]
+  const std::uint8_t* multiplicity;   // [n_tasks][n_rows] or null
+  const std::uint8_t* copies;         // the same, if rows are copied instead (copies.hpp); or null
+  const std::uint8_t* features;       // [n_tasks][n_features] or null
+  const TaskLimits* limits;           // [n_tasks]
+  const ClassWeights* class_weights;  // [n_tasks] or null; then Target::weight is null
   // [n_tasks] weight that a decrease of impurity is divided by; null: the weight of the root
   const double* totals;
 };
@@ -78,7 +88,10 @@ struct Problem : Table, Target, Tasks, Growth {
   // class statistics are row counts
   bool counted() const { return n_classes && !weight && !multiplicity; }
   // statistics are sums on a grid; exact sums decide where the grid rounded
-  bool on_grid() const { return !n_classes || weight; }
+  bool on_grid() const { return !n_classes || weight || class_weights; }
+  const ClassWeights* weights_of(std::size_t task) const {
+    return class_weights ? class_weights + task : nullptr;
+  }
   // digits of a node's exact sums
   int n_sums() const { return n_classes ? n_classes * exact.width : exact.width; }
   int n_threads;

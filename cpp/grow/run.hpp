@@ -75,10 +75,10 @@ struct Run {
         quality(*problem.criterion, problem.n_classes),
         counted(problem.counted()),
         weighted(problem.weight || problem.multiplicity),
-        class_weights(same_weights_in_classes(problem)),
+        class_weights(problem.class_weights || same_weights_in_classes(problem)),
         on_grid(problem.on_grid()),
         family(family_of(problem)),
-        shares(!problem.multiplicity && !problem.features),
+        shares(!problem.multiplicity && !problem.features && !problem.class_weights),
         shares_across_blocks(problem.n_tasks > kBlockTasks && !problem.copies),
         own_nodes(problem.n_rows >= kOwnNodes && !shares_across_blocks),
         blocks(problem.n_rows * static_cast<std::size_t>(problem.n_features)) {
@@ -122,14 +122,31 @@ struct Run {
   bool decides() const { return !p.n_classes && !rounded(); }
   // If the qualities of two tests of a node differ by more than this, so do the exact ones, in the
   // same direction. n rows have a weight of at least n·least.
-  double margin(const double* node, double q) const {
-    const GridOfNode grid = grid_of(node);
+  // own: of the task, if its classes have weights.
+  double margin(const double* node, double q, const ClassWeights* own = nullptr) const {
+    const GridOfNode grid = grid_of(node, own);
     if (grid.off > 0.0625) return std::numeric_limits<double>::infinity();
     return 2 * with_criterion(criterion(), [&]<class C>() { return C::error(grid, q); });
   }
-  GridOfNode grid_of(const double* node) const {
-    return {quality.total(node), p.least_weight, p.weight_rounded ? 1 / p.least_weight : 0,
-            0x1p-50 * (quality.K + 8), p.product_rounded};
+  GridOfNode grid_of(const double* node, const ClassWeights* own = nullptr) const {
+    const double least = own ? own->least : p.least_weight;
+    const bool rounded = own ? own->rounded : p.weight_rounded;
+    return {total_of(node, own), least, rounded ? 1 / least : 0, 0x1p-50 * (quality.K + 8),
+            p.product_rounded};
+  }
+  // The quality of tests for a task with class weights.
+  Quality quality_of(const ClassWeights& own) const {
+    Quality of_task = quality;
+    of_task.weights = own.weight;
+    return of_task;
+  }
+  // The quality of two branches, and the weight of a branch, for a task with or without them.
+  CC_INLINE double quality_of(const double* left, const double* node,
+                              const ClassWeights* own) const {
+    return own ? quality_of(*own).binary(left, node) : quality.binary(left, node);
+  }
+  double total_of(const double* branch, const ClassWeights* own) const {
+    return own ? quality_of(*own).total(branch) : quality.total(branch);
   }
   // Packs what a scan needs to know of a row: its mask (low bits), and its class or the mask of
   // class 1.

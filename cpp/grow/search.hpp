@@ -40,8 +40,9 @@ struct Best {
   i64 n_left[kLanes];  // -1: a multiway test
   double* left;        // [lane][K]
   int K;
-  Rivals* rivals;             // [lane]; only if statistics only propose tests
-  std::int32_t* map[kLanes];  // nominal tests decided exactly: [rank] branch
+  Rivals* rivals;                       // [lane]; only if statistics only propose tests
+  const ClassWeights* weights[kLanes];  // of the tasks; null: none
+  std::int32_t* map[kLanes];            // nominal tests decided exactly: [rank] branch
 
   Best(Worker& w, const Bundle& b)
       : run(w.run),
@@ -54,6 +55,7 @@ struct Best {
       feature[t] = -1;
       key[t] = 0;
       map[t] = nullptr;
+      weights[t] = weights_of(w, b, t);
       if (rivals) rivals[t] = Rivals{};
     }
   }
@@ -81,7 +83,7 @@ struct Best {
     }
   }
   double less_margin(int k, double quality) const {
-    return rivals ? quality - run.margin(bundle.node[k]->stats, quality) : quality;
+    return rivals ? quality - run.margin(bundle.node[k]->stats, quality, weights[k]) : quality;
   }
   bool clearly_better(int k, double quality) const {
     return quality > q[k] && less_margin(k, quality) > q[k];
@@ -89,6 +91,9 @@ struct Best {
   bool beats(int t, double quality, int f, u64 order) const {
     return quality > q[t] || (quality == q[t] && quality > kNever &&
                               (f < feature[t] || (f == feature[t] && order < key[t])));
+  }
+  double quality_of(int k, const double* stats) const {
+    return run.quality_of(stats, bundle.node[k]->stats, weights[k]);
   }
   bool offer_left(int t, int f, u64 order, i64 n, const double* stats) {
     const Node& node = *bundle.node[t];
@@ -192,7 +197,7 @@ template <class P> struct Search {
                      u64 other) = nullptr;
 
   static double* space(Worker& w) {
-    return w.scratch.take<double>(static_cast<std::size_t>(2 * w.run.K() * W + 16));
+    return w.scratch.take<double>(static_cast<std::size_t>(3 * w.run.K() * W + 24));
   }
   Search(Worker& worker, const Bundle& b, Best& so_far)
       : w(worker),
@@ -219,8 +224,8 @@ template <class P> struct Search {
       if (!missing_rows.admissible(k, left, bundle.node[k]->n_rows, order)) return;
       if constexpr (requires { state.quality(k); } && sizeof(typename P::T) == sizeof(double))
         // with many classes, most cuts are ties, and the formula sums over all classes
-        if (!off(Acceleration::fast_comparison) && bundle.node[k]->n_rows <= kExactSquares &&
-            !best.beats(k, state.quality(k), f, order))
+        if (!best.rivals && !off(Acceleration::fast_comparison) &&
+            bundle.node[k]->n_rows <= kExactSquares && !best.beats(k, state.quality(k), f, order))
           return;
       state.left(k, stats);
       if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats))
@@ -239,7 +244,7 @@ template <class P> struct Search {
   template <class Same> bool propose(int k, int f, u64 order, i64 n, Same same_rows) {
     const Node& node = *bundle.node[k];
     if (n < bundle.min_leaf[k] || node.n_rows - n < bundle.min_leaf[k]) return false;
-    const double q = w.run.quality.binary(stats, node.stats);
+    const double q = best.quality_of(k, stats);
     Rivals& rivals = best.rivals[k];
     const bool unsure = !sure_of_gain(k);
     if (q == kNever && unsure) {  // rounding may have hidden a gain
@@ -268,11 +273,12 @@ template <class P> struct Search {
     const auto mark = w.scratch.mark();
     double* right = w.scratch.take<double>(static_cast<std::size_t>(run.K()));
     for (int c = 0; c < run.K(); c++) right[c] = node[c] - stats[c];
-    const double gain =
-        run.quality.branch(stats) + run.quality.branch(right) - run.quality.branch(node);
+    const ClassWeights* own = best.weights[k];
+    const Quality quality = own ? run.quality_of(*own) : run.quality;
+    const double gain = quality.branch(stats) + quality.branch(right) - quality.branch(node);
     w.scratch.release(mark);
     return with_criterion(run.criterion(), [&]<class C>() {
-      if constexpr (C::kNeedsGain) return C::sure_of_gain(run.grid_of(node), gain);
+      if constexpr (C::kNeedsGain) return C::sure_of_gain(run.grid_of(node, own), gain);
       else return true;
     });
   }
@@ -323,7 +329,8 @@ template <class P> struct Search {
                         Single single, Exact exact) {
     const auto mark = w.scratch.mark();
     const Node& node = *bundle.node[k];
-    NominalColumn column(w.run, table, n, static_cast<int>(n_categories), w.scratch, single, exact);
+    NominalColumn column(w.run, best.weights[k], table, n, static_cast<int>(n_categories),
+                         w.scratch, single, exact);
     if (w.run.p.multiway) {
       offer_multiway(k, f, column.multiway(node, bundle.min_leaf[k]));
     } else {

@@ -207,7 +207,7 @@ class Chooser {
                                                   V, all, min_leaf, arena);
       if (!(choice.q > best.quality)) return;
       const auto mark = arena.mark();
-      NominalColumn(run, column.table.data(), column.n.data(), V, arena)
+      NominalColumn(run, nullptr, column.table.data(), column.n.data(), V, arena)
           .branches(choice.key, map.data(), V);
       arena.release(mark);
       best.quality = choice.q;

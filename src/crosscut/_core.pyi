@@ -204,6 +204,9 @@ class Tasks:
         multiplicity: NDArray[np.uint8] | None = None,
         features: NDArray[np.bool_] | None = None,
         totals: NDArray[np.float64] | None = None,
+        class_weights: NDArray[np.float64] | None = None,
+        class_digits: NDArray[np.int64] | None = None,
+        rounded: NDArray[np.bool_] | None = None,
     ) -> None: ...
 
 def accelerations() -> list[str]: ...

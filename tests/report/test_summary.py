@@ -44,8 +44,8 @@ def test_the_cost_sentence():
     X = rng.normal(size=(20_000, 2))
     y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
     words = [
-        summarize(TreeClassifier(cv=KFold(5), max_depth=2, class_weight=weight).fit(X, y))["cost"]["words"]
-        for weight in (None, "balanced")
+        summarize(TreeClassifier(cv=KFold(5), max_depth=2, **options).fit(X, y))["cost"]["words"]
+        for options in ({}, {"class_weight": "balanced", "criterion": "entropy"})
     ]
     assert "times as many row visits" in words[0]
     assert "together only if the class weights of their training sets are the same" in words[1]

@@ -8,7 +8,7 @@ from sklearn.model_selection import LeaveOneOut
 from crosscut import TreeClassifier, datasets
 from crosscut.data.files import split_target
 from crosscut.engines.memory import grow
-from crosscut.training import train
+from crosscut.training import growing
 from crosscut.training.train import train_together
 
 LIMITS = [
@@ -33,15 +33,27 @@ def test_together_is_one_by_one(class_weight):
         assert (model.pruning_table_.cv_error == expected.pruning_table_.cv_error).all()
 
 
-def test_tasks_with_the_same_balanced_weights_are_grown_together(monkeypatch):
-    grown = []
+@pytest.mark.parametrize(("n_rows", "grown"), [(40, [41]), (400, [150, 250, 1])])
+def test_balanced_tasks_are_grown_together(monkeypatch, n_rows, grown):
+    """Many tasks with the same weights are groups of the core; all others have class weights."""
+    sizes = []
 
     def counted(table, target, tasks, *rest, **options):
-        grown.append(tasks.n_tasks)
+        sizes.append(tasks.n_tasks)
         return grow(table, target, tasks, *rest, **options)
 
-    monkeypatch.setattr(train, "grow", counted)
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    y = (np.arange(40) < 15).astype(int)
+    monkeypatch.setattr(growing, "grow", counted)
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    y = (np.arange(n_rows) < 3 * n_rows / 8).astype(int)
     TreeClassifier(class_weight="balanced", cv=LeaveOneOut()).fit(X, y)
-    assert grown == [1, 15, 25]
+    assert sorted(sizes) == sorted(grown)
+
+
+def test_balanced_weights_that_are_all_one_are_no_weights():
+    X = np.random.default_rng(0).integers(0, 5, (60, 3)).astype(float)
+    y = np.arange(60) % 3
+    for seed in range(5):
+        options = {"cv": 5, "random_state": seed}
+        plain, balanced = (TreeClassifier(class_weight=w, **options).fit(X, y) for w in (None, "balanced"))
+        same = zip(plain.forest_.trees, balanced.forest_.trees, strict=True)
+        assert all(np.array_equal(a.feature, b.feature) for a, b in same)

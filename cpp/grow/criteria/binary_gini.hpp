@@ -2,6 +2,9 @@
 // With p the fraction of class 1 in the node and d = l1 − l·p, the quality is Q(node) +
 // 2·d²·n/(l·r). So a cut beats the best test if d² > limit·l·r, which needs no division and
 // subtracts no large numbers. Floats are exact up to kFloatRows rows; larger nodes use doubles.
+// If the classes have weights w0 and w1, and L, R and N are the weights of the branches and the
+// node, d becomes d·w0·w1·n/N, and the quality is Q(node) + 2·(d·w0·w1·n)²/(N·L·R). So only l·r
+// changes, to L·R.
 #pragma once
 #include "grow/simd/lists.hpp"
 #include "grow/search.hpp"
@@ -15,16 +18,24 @@ template <class Real, int W> struct BinaryGiniOf {
   using V = Vec<T, W>;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, share, l, l1, limit, noise;
+  const bool weighs;  // the classes have weights
+  V n1, w0, w1;       // only then: rows of class 1; the weights, of which the larger is 1
   const Bundle& bundle;
 
-  BinaryGiniOf(const Run&, const Bundle& t, const Best& best, double*) : bundle(t) {
-    n = share = noise = V{};
+  BinaryGiniOf(const Run& run, const Bundle& t, const Best& best, double*)
+      : weighs(run.p.class_weights), bundle(t) {
+    n = share = noise = n1 = w0 = w1 = V{};
     limit = all<T, W>(std::numeric_limits<T>::infinity());
     each_bit(bundle.lanes, [&](int k) {
       const double rows = static_cast<double>(bundle.node[k]->n_rows), error = 2 * rows * kUnit;
       set_lane<T, W>(n, k, static_cast<T>(rows));
       set_lane<T, W>(share, k, static_cast<T>(bundle.node[k]->stats[1] / rows));
       set_lane<T, W>(noise, k, static_cast<T>(error * error));
+      if (const ClassWeights* own = best.weights[k]) {
+        set_lane<T, W>(n1, k, static_cast<T>(bundle.node[k]->stats[1]));
+        set_lane<T, W>(w0, k, static_cast<T>(own->weight[0] / own->most));
+        set_lane<T, W>(w1, k, static_cast<T>(own->weight[1] / own->most));
+      }
       lower(best, k);
     });
     clear();
@@ -34,6 +45,7 @@ template <class Real, int W> struct BinaryGiniOf {
   // right-hand side by at most 2·n units. At a real cut l·r ≥ n − 1, so lowering √limit by 8·n
   // units over √(n − 1) covers both.
   void lower(const Best& best, int k) {
+    if (weighs) return lower_weighted(best, k);
     const double* stats = bundle.node[k]->stats;
     const double rows = stats[0] + stats[1];
     const double node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
@@ -42,6 +54,28 @@ template <class Real, int W> struct BinaryGiniOf {
                                        8 * rows * kUnit / __builtin_sqrt(rows - 1)
                                  : 0;
     set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
+  }
+  // The same in class weights. L and R are sums of positive terms, so their relative error is a few
+  // units, and L·R is at least that of one row of the smaller weight.
+  void lower_weighted(const Best& best, int k) {
+    const ClassWeights& own = *best.weights[k];
+    const double* stats = bundle.node[k]->stats;
+    const double a = own.weight[0] / own.most, b = own.weight[1] / own.most;
+    const double least = own.least / own.most, rows = stats[0] + stats[1];
+    const double x = a * stats[0], y = b * stats[1], total = x + y;
+    const double node = (x * x + y * y) / total;
+    const double gain = best.lowest[k] / own.most - node - 1e-14 * node;
+    const double root = gain > 0
+                            ? __builtin_sqrt(gain * total / 2) / (a * b * rows) * (1 - 32 * kUnit) -
+                                  8 * rows * kUnit / __builtin_sqrt(least * (total - least))
+                            : 0;
+    set_lane<T, W>(limit, k, static_cast<T>(root > 0 ? root * root : -1));
+  }
+  // L·R, given the rows on the left and those of class 1 among them.
+  template <class X> CC_INLINE X sides(const X& left, const X& left1) const {
+    if (!weighs) return left * (n - left);
+    const X right1 = n1 - left1;
+    return (w0 * (left - left1) + w1 * left1) * (w0 * (n - left - right1) + w1 * right1);
   }
   void clear() { l = l1 = V{}; }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
@@ -55,7 +89,7 @@ template <class Real, int W> struct BinaryGiniOf {
   }
   CC_INLINE u32 promising() const {
     const V d = l1 - l * share;
-    return greater<T, W>(d * d, limit * (l * (n - l)) + noise);
+    return greater<T, W>(d * d, limit * sides(l, l1) + noise);
   }
   // Bound of an interval. Gini is convex in (l0, l1), so its maximum over the box of possible left
   // counts is at a corner. Two corners are the ends of the interval; at the other two one class has
@@ -99,8 +133,8 @@ template <class Real, int W> struct BinaryGiniOf {
   CC_INLINE u32 promising(const Vec<u32, kCuts>& rows, const Vec<u32, kCuts>& ones_left, T least,
                           T most) const {
     const Vec<T, kCuts> x = from_counts<T, kCuts>(rows);
-    const Vec<T, kCuts> d = from_counts<T, kCuts>(ones_left) - x * share;
-    return greater<T, kCuts>(d * d, x * (n - x) * limit + noise) &
+    const Vec<T, kCuts> x1 = from_counts<T, kCuts>(ones_left), d = x1 - x * share;
+    return greater<T, kCuts>(d * d, sides(x, x1) * limit + noise) &
            greater<T, kCuts>(x, all<T, kCuts>(least - T{0.5})) &
            greater<T, kCuts>(all<T, kCuts>(most + T{0.5}), x);
   }
@@ -112,7 +146,7 @@ template <class Real, int W> struct BinaryGiniOf {
   }
   T gain() const {  // up to a constant factor
     const T d = l1 - l * share;
-    return d * d / (l * (n - l));
+    return d * d / sides(l, l1);
   }
   // A single task: kCuts consecutive cuts of a sorted list at once.
   struct Cuts {
@@ -132,11 +166,11 @@ template <class Real, int W> struct BinaryGiniOf {
     }
     CC_INLINE u32 promising(const BinaryGiniOf& p) const {
       const F d = l1 - l * p.share;
-      return greater<float, kCuts>(d * d, l * (p.n - l) * p.limit + p.noise);
+      return greater<float, kCuts>(d * d, p.sides(l, l1) * p.limit + p.noise);
     }
     CC_INLINE F gains(const BinaryGiniOf& p) const {  // up to a constant factor
       const F d = l1 - l * p.share;
-      return d * d / (l * (p.n - l));
+      return d * d / p.sides(l, l1);
     }
     void put(BinaryGiniOf& p, u32 k) const {
       p.l = l[k];
@@ -156,15 +190,15 @@ template <class Real, int W> struct BinaryGiniOf {
     T rows() const { return l; }
     CC_INLINE bool promising(const BinaryGiniOf& p) const {
       const T d = l1 - l * p.share;
-      return d * d > p.limit * (l * (p.n - l)) + p.noise;
+      return d * d > p.limit * p.sides(l, l1) + p.noise;
     }
     void put(BinaryGiniOf& p) const {
       p.l = l;
       p.l1 = l1;
     }
   };
-  // A single task: the quality as Quality::binary computes it, bit for bit, because everything
-  // except the divisions is exact.
+  // A single task without class weights: the quality as Quality::binary computes it, bit for bit,
+  // because everything except the divisions is exact.
   double quality() const
     requires(W == 1)
   {

@@ -47,6 +47,8 @@ constexpr std::uint32_t kXlogs = 1 << 16;
 struct Terms {
   int K;
   const double* xlogs = nullptr;  // [kXlogs]; only if all statistics are counts
+  // [K] the statistics are row counts of classes with these weights; null: they are weights
+  const double* weights = nullptr;
   __attribute__((always_inline)) double x(double v) const {
     return xlogs && v < kXlogs ? xlogs[static_cast<std::uint32_t>(v)] : xlog(v);
   }

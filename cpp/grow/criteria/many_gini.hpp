@@ -1,6 +1,8 @@
 // Running statistics for Gini with any number of classes and counted rows.
 // A and B are the sums of squared class counts left and right of the cut. Moving one row of class c
 // to the left changes A by 2·l_c + 1 and B by 2·l_c + 1 − 2·n_c, whatever the number of classes.
+// If the classes have weights, the sums of both sides are computed at every cut, from the counts.
+// All terms are positive, so their relative errors are a few units.
 #pragma once
 #include "class_sums.hpp"
 #include "grow/simd/lists.hpp"
@@ -16,6 +18,8 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   using typename Sums::Step;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0;
+  const bool weighs;  // the classes have weights
+  V* const w_c;       // [padded] only then: the weights, of which the largest is 1
   int n_present = 0;
   u8 present[kListClasses];  // single task: the classes present, if list entries can name them
   // A and B are updated with every row. Otherwise they are summed at every cut. They are integers,
@@ -26,8 +30,10 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   static constexpr u32 kSumEvery = 64;
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space)
-      : Sums(run, bundle, space) {
+      : Sums(run, bundle, space), weighs(run.p.class_weights), w_c(l_c + padded) {
     n = b0 = V{};
+    if (weighs) take_weights(bundle, best);
+    running = !weighs;
     each_bit(bundle.lanes, [&](int k) {
       set_lane<T, W>(n, k, static_cast<T>(bundle.node[k]->n_rows));
       lower(best, k);
@@ -38,13 +44,38 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
         if (n_c[c] > 0) present[n_present++] = static_cast<u8>(c);
     clear();
   }
+  void take_weights(const Bundle& bundle, const Best& best) {
+    for (int c = 0; c < padded; c++) w_c[c] = V{};
+    each_bit(bundle.lanes, [&](int k) {
+      const ClassWeights& own = *best.weights[k];
+      for (int c = 0; c < C; c++)
+        set_lane<T, W>(w_c[c], k, static_cast<T>(own.weight[c] / own.most));
+    });
+  }
+  // The sums of both sides of the cut in class weights.
+  struct Sides {
+    V a, b, l, r;
+  };
+  CC_INLINE Sides weighted() const {
+    Step squares_left{}, squares_right{}, left{}, right{};
+    for (int c = 0; c < padded; c += kStep) {
+      const Step w = step(w_c, c), x = w * step(l_c, c), y = w * (step(n_c, c) - step(l_c, c));
+      squares_left += x * x;
+      squares_right += y * y;
+      left += x;
+      right += y;
+    }
+    return {sum(squares_left), sum(squares_right), sum(left), sum(right)};
+  }
   void clear() {
     l = a = V{};
     b = b0;
     this->clear_classes();
   }
   void lower(const Best& best, int k) {
-    set_lane<T, W>(limit, k, static_cast<T>(best.q[k] * (1 - kUnit * (128 + 4 * C))));
+    const ClassWeights* own = best.weights[k];
+    const double q = own ? best.lowest[k] / own->most : best.q[k];
+    set_lane<T, W>(limit, k, static_cast<T>(q * (1 - kUnit * (128 + 4 * C))));
   }
   CC_INLINE void add(const ScanRows& rows, u32 row) {
     const u32 x = rows.info[row], c = x >> 16;
@@ -75,11 +106,12 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   u32 alive(const V* cell, double) {
     Step all_rows{};
     for (int c = 0; c < padded; c += kStep) all_rows += step(cell, c);
-    const V h = sum(all_rows);
-    const u32 inside = greater<T, W>(h, all<T, W>(1));
+    const V n_inside = sum(all_rows);
+    const u32 inside = greater<T, W>(n_inside, all<T, W>(1));
     if (!inside) return 0;
+    if (weighs) return inside & alive_weighted(cell);
     sum_squares();
-    const V r = n - l, one = all<T, W>(1);
+    const V h = n_inside, r = n - l, one = all<T, W>(1);
     // r ≥ h ≥ 2 inside; l may be 0
     const V il = one / (l + all<T, W>(T(1e-9))), ir = one / (r + all<T, W>(T(1e-9)));
     const V uu = a * il * il, vv = b * ir * ir;
@@ -97,6 +129,35 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     const V left = where_any(l, sum(bend_l) / (l + one), V{});
     const V bound = a * il + b * ir + sum(slope) + left + sum(bend_r) / (r - h + one);
     return inside & greater<T, W>(bound, limit);
+  }
+  // The same in class weights. If any weight moves, it is at least that of one row.
+  u32 alive_weighted(const V* cell) const {
+    const Sides s = weighted();
+    const V one = all<T, W>(1);
+    const V il = one / where_any(s.l, s.l, one), ir = one / where_any(s.r, s.r, one);
+    const V uu = s.a * il * il, vv = s.b * ir * ir;
+    V h = V{}, rest = V{}, slope = V{}, bend_l = V{}, bend_r = V{};
+    V least = one;
+    for (int c = 0; c < C; c++) {
+      h += w_c[c] * cell[c];
+      least = w_c[c] < least ? w_c[c] : least;
+    }
+    for (int c = 0; c < C; c++) {
+      const V x = w_c[c] * cell[c], behind = n_c[c] - l_c[c];
+      const V u = w_c[c] * l_c[c] * il, v = w_c[c] * behind * ir;
+      rest += w_c[c] * (behind - cell[c]);
+      const V start = where_any(s.l, u + u - uu, one);
+      const V g = start - v - v + vv;
+      slope += x * (g > T(0) ? g : V{});
+      const V bu = x > h * u ? x : h * u, bv = x > h * v ? x : h * v;
+      bend_l += bu * bu;
+      bend_r += bv * bv;
+    }
+    const V left = where_any(s.l, bend_l / (s.l + least), V{});
+    // slopes may cancel
+    const V noise = (s.l + s.r) * T(64 * kUnit);
+    const V bound = s.a * il + s.b * ir + slope + left + bend_r / (rest + least) + noise;
+    return greater<T, W>(bound, limit);
   }
   // `a` in the lanes where l > 0, `b` elsewhere.
   template <class X> CC_INLINE static X where_any(const V& l, const X& a, const X& b) {
@@ -117,12 +178,16 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     }
   }
   CC_INLINE u32 promising() {
+    if (weighs) {
+      const Sides s = weighted();
+      return greater<T, W>(s.a * s.r + s.b * s.l, limit * (s.l * s.r));
+    }
     const V r = n - l;
     if (!running) sum_squares();
     return greater<T, W>(a * r + b * l, limit * (l * r));
   }
-  // The quality as Quality::binary computes it, bit for bit, if A and B are exact. The formula
-  // itself would sum over all classes.
+  // The quality as Quality::binary computes it, bit for bit, if A and B are exact and the classes
+  // have no weights. The formula itself would sum over all classes.
   double quality(int k = 0) const {
     return static_cast<double>(lane<T, W>(a, k)) / static_cast<double>(lane<T, W>(l, k)) +
            static_cast<double>(lane<T, W>(b, k)) / static_cast<double>(lane<T, W>(n - l, k));
@@ -131,6 +196,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   struct Cuts {
     using F = Vec<float, kCuts>;
     F l, a, b, count[kListClasses];  // rows of each class before the next entries, in all lanes
+    F weight_l, weight_r;            // of the branches
     u32 bits[kListClasses];          // which of the current entries have the class
 
     explicit Cuts(const ManyGiniOf& p) {
@@ -140,23 +206,28 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     }
     CC_INLINE void next(const ManyGiniOf& p, const ScanRows&, const u32* list) {
       const Classes classes(list);
-      F squares_left{}, squares_right{};
+      F squares_left{}, squares_right{}, x{}, y{};
       for (int i = 0; i < p.n_present; i++) {
         bits[i] = classes.are(p.present[i]);
-        const F left = bit_counts(bits[i]) + count[i], right = p.n_c[p.present[i]] - left;
+        F left = bit_counts(bits[i]) + count[i], right = p.n_c[p.present[i]] - left;
+        count[i] = last_of(left);
+        if (p.weighs) {
+          x += left *= p.w_c[p.present[i]];
+          y += right *= p.w_c[p.present[i]];
+        }
         squares_left += left * left;
         squares_right += right * right;
-        count[i] = last_of(left);
       }
       l += static_cast<float>(kCuts);
+      weight_l = p.weighs ? x : l;
+      weight_r = p.weighs ? y : p.n - l;
       a = squares_left;
       b = squares_right;
     }
     CC_INLINE u32 promising(const ManyGiniOf& p) const {
-      const F r = p.n - l;
-      return greater<float, kCuts>(a * r + b * l, l * r * p.limit);
+      return greater<float, kCuts>(a * weight_r + b * weight_l, weight_l * weight_r * p.limit);
     }
-    CC_INLINE F gains(const ManyGiniOf& p) const { return a / l + b / (p.n - l); }
+    CC_INLINE F gains(const ManyGiniOf&) const { return a / weight_l + b / weight_r; }
     void put(ManyGiniOf& p, u32 k) const {
       for (int i = 0; i < p.n_present; i++)
         p.l_c[p.present[i]] =
@@ -173,8 +244,10 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     using F = Vec<float, 8>;
     F n_c[kListClasses / 8] = {};
     F l_c[kListClasses / 8] = {};
+    F w_c[kListClasses / 8] = {};
     F squares_left;
     F squares_right;
+    F weight_left, weight_right;  // with class weights
     float l;
     explicit Values(const ManyGiniOf& p)
       requires(W == 1)
@@ -182,21 +255,26 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
       for (int c = 0; c < p.C; c++) {
         n_c[c / 8][c % 8] = p.n_c[c];
         l_c[c / 8][c % 8] = p.l_c[c];
+        if (p.weighs) w_c[c / 8][c % 8] = p.w_c[c];
       }
     }
     static float sum(const F& v) {
       return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
     }
     CC_INLINE void add(const ManyGiniOf& p, const u32* counts) {
-      F all = squares_left = squares_right = F{};
+      F all = squares_left = squares_right = weight_left = weight_right = F{};
       for (int i = 0; i * 8 < p.C; i++) {
         Vec<std::int32_t, 8> numbers;
         __builtin_memcpy(&numbers, counts + i * 8, sizeof numbers);
         const F more = __builtin_convertvector(numbers, F);
-        const F left = l_c[i] + more;
-        const F right = n_c[i] - left;
+        F left = l_c[i] + more;
+        F right = n_c[i] - left;
         l_c[i] = left;
         all += more;
+        if (p.weighs) {
+          weight_left += left *= w_c[i];
+          weight_right += right *= w_c[i];
+        }
         squares_left += left * left;
         squares_right += right * right;
       }
@@ -204,8 +282,9 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     }
     float rows() const { return l; }
     CC_INLINE bool promising(const ManyGiniOf& p) const {
-      const float r = p.n - l;
-      return sum(squares_left) * r + sum(squares_right) * l > p.limit * (l * r);
+      const float x = p.weighs ? sum(weight_left) : l;
+      const float y = p.weighs ? sum(weight_right) : p.n - l;
+      return sum(squares_left) * y + sum(squares_right) * x > p.limit * (x * y);
     }
     void put(ManyGiniOf& p) const {
       p.l = l;

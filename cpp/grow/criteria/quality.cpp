@@ -9,6 +9,29 @@
 namespace crosscut {
 namespace {
 
+// The class weights of n branches whose statistics are row counts.
+class Weighted {
+  double room_[128];
+  double* sums_;
+
+ public:
+  Weighted(const Terms& terms, const double* counts, int n)
+      : sums_(n * terms.K > 128 ? new double[static_cast<unsigned>(n * terms.K)] : room_) {
+    for (int j = 0; j < n * terms.K; j += terms.K)
+      for (int c = 0; c < terms.K; c++) sums_[j + c] = terms.weights[c] * counts[j + c];
+  }
+  Weighted(const Weighted&) = delete;
+  Weighted& operator=(const Weighted&) = delete;
+  ~Weighted() {
+    if (sums_ != room_) delete[] sums_;
+  }
+  operator const double*() const { return sums_; }
+};
+Terms of_weights(Terms terms) {
+  terms.weights = nullptr;
+  return terms;
+}
+
 template <class C> double total_of(const Terms& terms, const double* s) {
   if constexpr (C::kTargets.serve(0)) return s[1];
   else return terms.sum(s, [](double v) { return v; });
@@ -21,12 +44,16 @@ template <class C> double branch_of(const Terms& terms, const double* s) {
 
 template <class C>
 double several(const Terms& terms, const double* branches, int n, const double* node) {
+  if (terms.weights)
+    return several<C>(of_weights(terms), Weighted(terms, branches, n), n, Weighted(terms, node, 1));
   double parts = 0;
   for (int j = 0; j < n; j++) parts += branch_of<C>(terms, branches + j * terms.K);
   return C::test(terms, parts, branches, n, node);
 }
 
 template <class C> double binary(const Terms& terms, const double* left, const double* node) {
+  if (terms.weights)
+    return binary<C>(of_weights(terms), Weighted(terms, left, 1), Weighted(terms, node, 1));
   // A shortcut for two statistics: the same sums in the same order, so the same bits.
   if constexpr (requires { C::part_of_two(0.0, 0.0); }) {
     if (terms.K == 2)
@@ -87,12 +114,19 @@ void need_criterion_for(const Criterion& c, int n_classes) {
 double xlog(double v) { return v > 0 ? v * std::log2(v) : 0.0; }
 
 double Quality::total(const double* s) const {
+  if (weights) {
+    double all = 0;
+    for (int c = 0; c < K; c++) all += weights[c] * s[c];
+    return all;
+  }
   return criterion->targets.serve(0) ? s[1] : sum(s, [](double v) { return v; });
 }
 
 double Quality::branch(const double* s) const {
   const double weight = total(s);
-  return weight > 0 ? criterion->part(*this, s, weight) : 0;
+  if (!(weight > 0)) return 0;
+  if (weights) return criterion->part(of_weights(*this), Weighted(*this, s, 1), weight);
+  return criterion->part(*this, s, weight);
 }
 
 }  // namespace crosscut

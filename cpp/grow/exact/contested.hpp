@@ -102,14 +102,14 @@ template <class Rows> struct ExactSearch {
   // May the test with the sums `left` be the best? If it has no gain on the grid, exact sums must
   // tell.
   bool may_win() {
-    const double q = w.run.quality.binary(left, node.stats);
+    const double q = best.quality_of(k, left);
     if (!(q >= least) || (q > kNever && q < found)) return false;
     w.level(bundle.depth).exact++;
     return true;
   }
   // After a test was better than all before by exact sums.
   void keep_found() {
-    const double q = w.run.quality.binary(left, node.stats);
+    const double q = best.quality_of(k, left);
     if (q > kNever) found = std::max(found, best.less_margin(k, q));
   }
   bool offer() {  // the first branch and the other rows
@@ -171,7 +171,7 @@ template <class Rows> struct ExactSearch {
     }
     const Categories categories{table, count,       static_cast<int>(V),
                                 sums,  node.n_rows, bundle.min_leaf[k]};
-    const GridSums<ExactSearch> grid{on_grid, w.run.K(), *this};
+    const GridSums<ExactSearch> grid{on_grid, w.run.K(), best.weights[k], *this};
     if (offer_nominal(w.run.p, categories, grid, w.scratch, contest, map)) {
       best.feature[k] = f;
       best.key[k] = 0;

@@ -19,6 +19,7 @@ struct Categories {
 template <class Search> struct GridSums {
   const double* table;  // [V][K]
   int K;
+  const ClassWeights* weights;
   Search& search;
 
   void start() { std::fill_n(search.left, K, 0.0); }
@@ -49,12 +50,11 @@ void sort_by_exact_mean(const Problem& p, const Categories& x, const Sums& grid,
     if (p.n_classes) {
       for (int j = 0; j < m; j++) {
         const double* s = grid.table + order[j].code * grid.K;
-        double weight = 0;
-        for (int k = 0; k < grid.K; k++) weight += s[k];
-        order[j].mean = weight > 0 ? s[c] / weight : 0;
+        order[j].mean = fraction_of(s, c, grid.K, grid.weights);
       }
       sort_categories(arena, order, m, true);
-      return sort_exactly(order, m, far_fractions(p), [](int, int) { return false; }, exact);
+      return sort_exactly(
+          order, m, far_fractions(p, grid.weights), [](int, int) { return false; }, exact);
     }
   }
   for (int j = 0; j < m; j++) order[j].mean = exact(order[j].code);

@@ -107,7 +107,8 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
       most_rows = std::max(most_rows, counts.most);
       run.rows_per_copy = static_cast<double>(counts.rows) / static_cast<double>(counts.copies);
     }
-    if (run.counted && problem.criterion->logarithms && !off(Acceleration::xlog_table)) {
+    if (run.counted && !problem.class_weights && problem.criterion->logarithms &&
+        !off(Acceleration::xlog_table)) {
       const u32 most = most_rows + 1 < kXlogs ? static_cast<u32>(most_rows) + 1 : kXlogs;
       xlogs = static_cast<double*>(std::malloc(kXlogs * sizeof(double)));
       if (!xlogs) throw std::bad_alloc();

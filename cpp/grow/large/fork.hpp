@@ -226,7 +226,7 @@ template <class Rows> struct Forking {
   void branches_of(int k, const double* table, const i64* n, u32 V, std::int32_t* map) const {
     const auto mark = arena.mark();
     const int most = static_cast<int>(V);
-    NominalColumn(w.run, table, n, most, arena, NoTargets{},
+    NominalColumn(w.run, best.weights[k], table, n, most, arena, NoTargets{},
                   ExactSums<Rows>{w, bundle, rows, k, best.feature[k]})
         .branches(best.key[k], map, most);
     arena.release(mark);

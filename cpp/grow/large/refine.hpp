@@ -432,7 +432,7 @@ struct Block {
     for (int k = 0; k < tasks; k++) {
       double& total = worker.root_total[bundle.task[k]];
       total = p.totals ? p.totals[task_of(worker, bundle, k)]
-                       : worker.run.quality.total(bundle.node[k]->stats);
+                       : worker.run.total_of(bundle.node[k]->stats, weights_of(worker, bundle, k));
       if (worker.run.on_grid && !p.totals && limits_of(worker, bundle, k).min_decrease > 0)
         total = exact_weight(p, ExactSearch<LargeRows>::sums_of(worker, bundle, rows, k));
       bundle.lanes |=

@@ -28,7 +28,7 @@ struct HeldOut {
     const Problem& p = run.p;
     HeldOut h;
     const TaskLimits& l = p.limits[like];
-    if (p.n_tasks < kLeastTasks || p.multiplicity || p.features ||
+    if (p.n_tasks < kLeastTasks || p.multiplicity || p.features || p.class_weights ||
         (l.min_decrease > 0 && p.weight) || off(Acceleration::many_folds))
       return h;
     std::vector<u16> used(static_cast<std::size_t>((p.n_tasks + kBlockTasks - 1) / kBlockTasks));

@@ -21,7 +21,7 @@ struct SharedNodes {
   }
 };
 
-template <bool kClasses> class FewRows {
+template <bool kClasses, bool kWeights = false> class FewRows {
   // The best test so far: the rows that go left, the last value among them, the quality on the
   // grid, and the least quality that may still be better.
   struct BestTest {
@@ -35,7 +35,7 @@ template <bool kClasses> class FewRows {
   const Bundle& bundle;
   const TaskLimits& limits;
   const SharedNodes shared;
-  FewTargets<kClasses> targets;
+  FewTargets<kClasses, kWeights> targets;
 
  public:
   FewRows(Worker& worker, const LocalTable& t, const Bundle& b, const TaskLimits& l,
@@ -200,7 +200,9 @@ template <bool kClasses> class FewRows {
   CC_INLINE void evaluate(const Node& node, FewSet rows, const FewColumn& c, FewSet left, u32 cut,
                           BestTest& best) {
     const u32 n = count_bits(left), rest = static_cast<u32>(node.n_rows) - n;
-    if constexpr (kClasses) {
+    if constexpr (kWeights) {
+      return evaluate_weighted(node, rows, c, left, cut, n, best);
+    } else if constexpr (kClasses) {
       double q;
       if (w.run.p.n_classes == 2) {
         const u32 ones = count_bits(left & targets.of_class[1]);
@@ -224,6 +226,24 @@ template <bool kClasses> class FewRows {
     const double q = p * p * kShare[n] + p_r * p_r * kShare[rest];
     if (q < best.lowest || n < limits.min_leaf || rest < limits.min_leaf) return;
     propose(node, rows, c, left, cut, q, best);
+  }
+  // The same with class weights: A / l + B / r < least is rejected without a division.
+  CC_INLINE void evaluate_weighted(const Node& node, FewSet rows, const FewColumn& c, FewSet left,
+                                   u32 cut, u32 n, BestTest& best) {
+    double a = 0, b = 0, l = 0, r = 0;
+    for (int k = 0; k < targets.n_classes; k++) {
+      const u32 rows_left = count_bits(left & targets.of_class[k]);
+      const double x = targets.weight[k] * rows_left;
+      const double y = targets.weight[k] * (targets.n_of[k] - rows_left);
+      a += x * x;
+      b += y * y;
+      l += x;
+      r += y;
+    }
+    if (a * r + b * l < best.lowest * (l * r)) return;
+    const i64 rest = node.n_rows - n;
+    if (n < limits.min_leaf || rest < limits.min_leaf) return;
+    propose(node, rows, c, left, cut, a / l + b / r, best);
   }
   __attribute__((noinline)) void propose(const Node& node, FewSet rows, const FewColumn& c,
                                          FewSet left, u32 cut, double q, BestTest& best) {
@@ -256,7 +276,7 @@ template <bool kClasses> class FewRows {
     if (c.n > static_cast<u32>(kExactCategories)) {
       for (int k = 0, present = 0; k < C; k++) {
         const bool is_present = present < targets.n_classes && targets.classes[present] == k;
-        targets.sort_by_share(c, is_present ? targets.of_class[present++] : FewSet{0}, order);
+        targets.sort_by_share(c, k, is_present ? targets.of_class[present++] : FewSet{0}, order);
         prefixes();
       }
       return;

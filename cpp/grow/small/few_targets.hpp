@@ -21,7 +21,8 @@ constexpr auto kTwoClasses = [] {
   return q;
 }();
 
-template <bool kClasses> class FewTargets {
+// kWeights: the classes have weights.
+template <bool kClasses, bool kWeights> class FewTargets {
   Worker& w;
   const LocalTable& table;
   const Bundle& bundle;
@@ -37,10 +38,12 @@ template <bool kClasses> class FewTargets {
   int n_classes = 0;    // 2, or the number of classes present
   u8 classes[kListClasses];
   FewSet of_class[kListClasses];
-  u32 n_of[kListClasses];  // rows of each class in the current node
+  u32 n_of[kListClasses];         // rows of each class in the current node
+  const ClassWeights* const own;  // of the task, or null
+  double weight[kListClasses];    // then: of each class
 
   FewTargets(Worker& worker, const LocalTable& t, const Bundle& b)
-      : w(worker), table(t), bundle(b) {}
+      : w(worker), table(t), bundle(b), own(weights_of(worker, b, 0)) {}
 
   template <class Code> void start(const SingleNode<Code>& x) {
     u32 n = 0;
@@ -48,8 +51,12 @@ template <bool kClasses> class FewTargets {
       each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
     else
       for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
-    if constexpr (kClasses) find_classes(n);
-    else fill_sums(*x.node, n, first_rows(n));
+    if constexpr (kClasses) {
+      find_classes(n);
+      if constexpr (kWeights) find_weights(*x.node);
+    } else {
+      fill_sums(*x.node, n, first_rows(n));
+    }
   }
   // Starts with some rows of other targets, on the grid of this table.
   void start(const FewTargets& all, const Node& node, FewSet rows) {
@@ -95,17 +102,20 @@ template <bool kClasses> class FewTargets {
   bool better(const Node& node, FewSet rows, FewSet a, FewSet b) {
     const FewSet rest = rows & ~b;
     if (a == b || a == rest || narrow) return false;
+    if (kClasses && same_classes(rows, a, b)) return false;
     if (w.run.decides()) {
       const double first[] = {sum(a), static_cast<double>(count_bits(a))};
       const double second[] = {sum(b), static_cast<double>(count_bits(b))};
       return compare_tests(node.stats, first, second) > 0;
     }
-    if (same_targets(a, b) || same_targets(a, rest)) return false;
-    u16 place[kWordRows], n = 0;
-    each(rows, [&](u32 r) { place[n++] = static_cast<u16>(r); });
-    narrow = is_narrow(table, n, [&](u32 i) { return u32{place[i]}; });
-    if (narrow) return false;
-    if (const int sign = compare_roughly(rows, a, b)) return sign > 0;
+    if constexpr (!kClasses) {
+      if (same_targets(a, b) || same_targets(a, rest)) return false;
+      u16 place[kWordRows], n = 0;
+      each(rows, [&](u32 r) { place[n++] = static_cast<u16>(r); });
+      narrow = is_narrow(table, n, [&](u32 i) { return u32{place[i]}; });
+      if (narrow) return false;
+      if (const int sign = compare_roughly(rows, a, b)) return sign > 0;
+    }
     const auto mark = w.scratch.mark();
     const int T = w.run.p.n_sums();
     i64 *sums = empty_sums(w), *branches = empty_sums(w, 2);
@@ -122,16 +132,43 @@ template <bool kClasses> class FewTargets {
     return is_better;
   }
 
-  // Sorts categories by their fraction of a class.
-  static void sort_by_share(const FewColumn& c, FewSet of_it, u8* order) {
+  // Sorts categories by their fraction of class `cls`, whose rows are `of_it`. Of two classes the
+  // weights do not change the order.
+  void sort_by_share(const FewColumn& c, int cls, FewSet of_it, u8* order) const {
     double share[kWordRows];
+    if (kWeights && w.run.p.n_classes > 2) return sort_by_weight(c, cls, of_it, share, order);
     for (u32 i = 0; i < c.n; i++)
       share[i] = static_cast<double>(count_bits(c.sets[i] & of_it)) / count_bits(c.sets[i]);
     sort(share, c.n, order);
   }
+  // The same by class weights, exactly.
+  void sort_by_weight(const FewColumn& c, int cls, FewSet of_it, double* share, u8* order) const {
+    for (u32 i = 0; i < c.n; i++) {
+      double total = 0;
+      for (int k = 0; k < n_classes; k++) total += weight[k] * count_bits(c.sets[i] & of_class[k]);
+      share[i] = own->weight[cls] * count_bits(c.sets[i] & of_it) / total;
+    }
+    sort(share, c.n, order);
+    const double far = far_fractions(w.run.p, own);
+    bool sure = true;
+    for (u32 i = 1; i < c.n && sure; i++) {
+      const double below = share[order[i - 1]], above = share[order[i]];
+      sure = above - below > far || above == 0 || below == 1 ||
+             same_fraction(c.sets[order[i - 1]], c.sets[order[i]], cls);
+    }
+    if (sure) return;
+    const auto mark = w.scratch.mark();
+    for (u32 i = 0; i < c.n; i++) {
+      i64* sums = empty_sums(w);
+      add_exactly(c.sets[i], sums);
+      share[i] = exact_share(w.run.p, sums, cls);
+    }
+    w.scratch.release(mark);
+    sort(share, c.n, order);
+  }
   // Sorts categories for two classes or, in regression, by their exact means, rounded once.
   void sort_by_mean(const FewColumn& c, u8* order) const {
-    if constexpr (kClasses) return sort_by_share(c, of_class[1], order);
+    if constexpr (kClasses) return sort_by_share(c, 1, of_class[1], order);
     const Problem& p = w.run.p;
     double mean[kWordRows], most = 0;
     for (u32 i = 0; i < c.n; i++) {
@@ -202,6 +239,27 @@ template <bool kClasses> class FewTargets {
         of_class[n_classes] = rows[c];
         classes[n_classes++] = static_cast<u8>(c);
       }
+  }
+  void find_weights(const Node& node) {
+    for (int c = 0; c < n_classes; c++) weight[c] = own->weight[classes[c]];
+    margin = w.run.margin(node.stats, w.run.total_of(node.stats, own), own);
+  }
+  // Do two sets have the same fraction of a class?
+  bool same_fraction(FewSet a, FewSet b, int cls) const {
+    double x[kListClasses], y[kListClasses];
+    find_statistics(a, x);
+    find_statistics(b, y);
+    return same_counts_fraction(x, y, cls, w.run.K(), w.run.p.exact, own);
+  }
+  // Do the tests have branches with the same rows of each class?
+  bool same_classes(FewSet rows, FewSet a, FewSet b) const {
+    bool same = true, mirrored = true;
+    for (int c = 0; c < n_classes; c++) {
+      const u32 n = count_bits(a & of_class[c]);
+      same &= n == count_bits(b & of_class[c]);
+      mirrored &= n == count_bits(rows & ~b & of_class[c]);
+    }
+    return same || mirrored;
   }
   void fill_sums(const Node& node, u32 n, FewSet present) {
     const auto product = [&](u32 i) { return present >> i & 1 ? table.product[row[i]] : 0; };

@@ -169,7 +169,8 @@ template <class Code> class SingleTask {
     const auto mark = w.scratch.mark();
     for (bool more = true; more; w.scratch.release(mark)) {
       if (has_few_rows(x)) {
-        if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
+        if (w.run.p.class_weights) FewRows<true, true>(w, table, bundle, limits, shared).finish(x);
+        else if (w.run.p.n_classes) FewRows<true>(w, table, bundle, limits, shared).finish(x);
         else FewRows<false>(w, table, bundle, limits, shared).finish(x);
         if (shared.keys) w.memo.remember(shared.key(*x.node, x.set), x.node);
         break;
@@ -194,6 +195,16 @@ template <class Code> class SingleTask {
     w.scratch.release(outer);
   }
 
+  // Entries with the rows of a node.
+  const u32* listed_rows(const SingleNode<Code>& x) {
+    if constexpr (Code::kEachRow) {
+      u32 *entries = w.scratch.take<u32>(x.n), n = 0;
+      typename Code::Rows{x.code.rows, x.code.all}.each([&](u32 row) { entries[n++] = row; });
+      return entries;
+    } else {
+      return x.any_list();
+    }
+  }
   // Returns false if the node stays a leaf.
   bool find_test(SingleNode<Code>& x, NodeSplit<Code>& out) {
     const SingleRows node_rows{x.n, x.any_list(), table};
@@ -203,7 +214,8 @@ template <class Code> class SingleTask {
       refine_on_new_grid(x);
       return false;
     }
-    decide_contested(w, bundle, node_rows, best);
+    if (best.rivals && best.rivals[0].contested)
+      decide_contested(w, bundle, SingleRows{x.n, listed_rows(x), table}, best);
     const int f = best.feature[0];
     if (f < 0) {
       close(*x.node, node_rows.list, x.n);

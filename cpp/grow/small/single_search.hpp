@@ -91,7 +91,7 @@ template <class P> struct SingleSearch : Search<P> {
       if constexpr (requires {
                       p.quality();
                     }) {  // with many classes, most cuts of a small node are ties
-        if (!best.beats(0, p.quality(), f, key)) continue;
+        if (!best.rivals && !best.beats(0, p.quality(), f, key)) continue;
       }
       evaluate(f, key);
     }

@@ -174,6 +174,36 @@ class RowStatistics(NamedTuple):
         )
 
 
+class ClassGrid(NamedTuple):
+    """Class weights of tasks as integers; the sum of a class is the product of its count and its weight."""
+
+    weight: NDArray[np.float64]  # (tasks, classes)
+    digits: NDArray[np.int64]  # (tasks, classes * digits) of the exact weights
+    rounded: NDArray[np.bool_]  # (tasks,): whether the grid of a task rounds some weight
+    grid: ExactGrid
+
+    @classmethod
+    def of(cls, class_weights: NDArray[np.float64], rows: NDArray[np.int64]) -> ClassGrid:
+        """Choose grids for positive class weights, (tasks, classes), and the number of rows of each class.
+
+        Examples
+        --------
+        >>> ClassGrid.of(np.array([[1.0, 3.0]]), np.array([5, 2])).weight
+        array([[1., 3.]])
+        """
+        totals = (class_weights * np.maximum(rows, 1)).sum(axis=1)
+        whole = (class_weights == np.rint(class_weights)).all(axis=1)
+        exponents = [
+            exponent_of(_finite(total, one), whole=bool(is_whole))
+            for total, one, is_whole in zip(totals.tolist(), class_weights, whole, strict=True)
+        ]
+        scaled = np.ldexp(class_weights, np.array(exponents)[:, None])
+        weight = np.maximum(np.rint(scaled), 1)
+        grid = ExactGrid.of(int(rows.sum()), Bits.of(class_weights.ravel()), None)
+        digits = grid.digits(None, class_weights.ravel(), class_weights.size).reshape(len(weight), -1)
+        return cls(weight, digits, (weight != scaled).any(axis=1), grid)
+
+
 @dataclass
 class Totals:
     """Input for choosing exact grids; totals of parts of the data can be merged in any order."""

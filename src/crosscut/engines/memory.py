@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut import _core
-from crosscut.data.grid import RowStatistics
+from crosscut.data.grid import ClassGrid, RowStatistics
 from crosscut.data.memory import check_memory
 from crosscut.data.threads import n_threads
 from crosscut.engines.progress import watcher
 from crosscut.forest.forest import Forest, Packed
 from crosscut.forest.shared import SharedTrees
+from crosscut.tasks.growth import CRITERIA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from crosscut.tasks.growth import Growth, Limits
 
 _NO_LIMIT = 2**62
+_MOST_RATIO = 2**20  # of class weights; grids round those in the core, which may differ by 2**24
 LOCAL_ROWS = 4096  # bundles up to this size are finished in a local copy
 
 
@@ -106,10 +108,17 @@ def grow(
     check_memory(50 * masks.size + digits, what, "grow fewer at a time")
     threads = n_threads(n_jobs, table.ranks.size * tasks.n_tasks)
     begin = time.process_time()
+    by_class: dict[str, Any] = {}
+    if tasks.class_weights is None:
+        most = 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))
+        statistics = core_target(target, most)
+    else:
+        statistics, by_class = _with_class_weights(target, tasks.class_weights)
+    limits = limit_arrays(tasks.limits, tasks.n_tasks)
     trees, work = _core.grow(
         _table(table, threads),
-        core_target(target, 1 if tasks.multiplicity is None else max(1, int(tasks.multiplicity.max()))),
-        _core.Tasks(masks, *limit_arrays(tasks.limits, tasks.n_tasks), tasks.multiplicity, tasks.features),
+        statistics,
+        _core.Tasks(masks, *limits, tasks.multiplicity, tasks.features, **by_class),
         _core.Growth(growth.criterion, growth.splits == "multiway", local_rows, bundling, two_resolutions),
         threads,
         None if progress is None else _by_fraction(progress, masks),
@@ -185,3 +194,22 @@ def core_target(target: Target, most: int = 1) -> _core.Target:
         rows.weight_rounded,
         rows.product_rounded,
     )
+
+
+def class_weights_fit(tasks: Tasks, weights: NDArray[np.float64], growth: Growth) -> bool:
+    """Whether the core can grow tasks with these class weights, (tasks, classes), while it counts rows."""
+    least, most = weights.min(axis=1), weights.max(axis=1)
+    return (
+        CRITERIA[growth.criterion].squares
+        and (tasks.multiplicity is None or tasks.copies)
+        and bool(((least > 0) & (most <= _MOST_RATIO * least)).all())
+    )
+
+
+def _with_class_weights(target: Target, weights: NDArray[np.float64]) -> tuple[_core.Target, dict[str, Any]]:
+    """Return counted rows, and the class weights of each task."""
+    codes = np.ascontiguousarray(target.values, dtype=np.int32)
+    grid = ClassGrid.of(weights, np.bincount(codes, minlength=target.n_classes))
+    grids, rounded = list(grid.grid.grids), bool(grid.rounded.any())
+    counted = _core.Target(target.n_classes, codes, None, None, None, None, grids, rounded, False)
+    return counted, {"class_weights": grid.weight, "class_digits": grid.digits, "rounded": grid.rounded}

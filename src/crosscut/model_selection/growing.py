@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crosscut.data.target import Target
-from crosscut.forest.forest import Packed
 from crosscut.forest.smaller_trees import LargestTrees
 from crosscut.model_selection.candidates import NotShared
 from crosscut.model_selection.rows import is_matrix
 from crosscut.tasks.growth import CRITERIA, Limits
-from crosscut.training.train import grow_own_classes
+from crosscut.training.growing import grow_own_classes, grow_with_class_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from crosscut.forest.forest import Packed
     from crosscut.model_selection.candidates import Candidate, Setting
     from crosscut.model_selection.rows import TrainingRows
     from crosscut.tasks import Tasks
@@ -63,43 +63,25 @@ def _without_unused(examples: TrainingRows, sets: Tasks) -> tuple[TrainingRows, 
 def _grow_together(
     examples: TrainingRows, setting: Setting, limits: list[Limits], sets: Tasks
 ) -> tuple[Packed, bool]:
-    """Return the trees of all training sets for each of the limits, and whether rows have no weights.
-
-    Training sets grow together if their rows have the same weights.
-    """
-    growths: dict[bytes, tuple[NDArray[np.float64] | None, list[int]]] = {}
-    for t in range(len(sets)):
-        if t == 0 or setting.class_weight is not None:
-            weights = examples.weights_of(setting.class_weight, sets.drawn_rows(t))
-            key = b"" if weights is None else weights.tobytes()
-        if weights is not None and not weights[sets.trains(t)].any():
-            raise NotShared("the weights of a training set are all 0")
-        growths.setdefault(key, (weights, []))[1].append(t)
-    grown = [
-        _grow(examples, setting, limits, sets.take(tasks), weights) for weights, tasks in growths.values()
-    ]
-    counted = list(growths) == [b""]
-    if len(grown) == 1:
-        return grown[0], counted
-    trees = {
-        (j, t): packed.tree(j * len(tasks) + k)
-        for packed, (_, tasks) in zip(grown, growths.values(), strict=True)
-        for k, t in enumerate(tasks)
-        for j in range(len(limits))
-    }
-    return Packed.of([trees[j, t] for j in range(len(limits)) for t in range(len(sets))]), counted
-
-
-def _grow(
-    examples: TrainingRows,
-    setting: Setting,
-    limits: list[Limits],
-    sets: Tasks,
-    weights: NDArray[np.float64] | None,
-) -> Packed:
+    """Return the trees of all training sets for each of the limits, and whether rows have no weights."""
     n_classes = 0 if examples.classes is None else len(examples.classes)
-    target, table = Target(examples.codes, n_classes, weights), examples.table(setting.max_bins)
-    tasks = sets.with_limits(limits)
-    grown = grow_own_classes(table, target, tasks, setting.growth, n_jobs=examples.n_jobs)
+    target, table = Target(examples.codes, n_classes, examples.weights), examples.table(setting.max_bins)
+    tasks, n_jobs = sets.with_limits(limits), examples.n_jobs
+    if setting.class_weight is None:
+        _check_weights(examples.weights, sets)
+        grown = grow_own_classes(table, target, tasks, setting.growth, n_jobs=n_jobs)
+    else:
+        by_class = np.empty((len(sets), n_classes))
+        for t in range(len(sets)):
+            by_class[t] = examples.class_weights_of(setting.class_weight, sets.drawn_rows(t))
+            _check_weights(examples.with_class_weights(by_class[t]), sets.take([t]))
+        crossed = np.repeat(by_class, len(limits), axis=0)
+        grown = grow_with_class_weights(table, target, crossed, tasks, setting.growth, n_jobs=n_jobs)
     by_limits = np.arange(len(tasks)).reshape(len(sets), len(limits)).T.ravel()
-    return grown.packed.select(by_limits.tolist())
+    counted = setting.class_weight is None and examples.weights is None
+    return grown.packed.select(by_limits.tolist()), counted
+
+
+def _check_weights(weights: NDArray[np.float64] | None, sets: Tasks) -> None:
+    if weights is not None and not all(weights[sets.trains(t)].any() for t in range(len(sets))):
+        raise NotShared("the weights of a training set are all 0")

@@ -130,10 +130,8 @@ class TrainingRows:
             return reordered
         return replace(reordered, ranked=self.exact_table, encoded=self.rows)
 
-    def weights_of(self, class_weight: ClassWeight, train: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return every row's weight for a tree that trains on ``train``; "balanced" depends on those rows."""
-        if class_weight is None:
-            return self.weights
+    def class_weights_of(self, class_weight: ClassWeight, train: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the class weights of a tree that trains on ``train``; "balanced" depends on those rows."""
         weight = dict(class_weight) if isinstance(class_weight, tuple) else class_weight
         try:
             train_weights = compute_sample_weight(weight, self.y[train])
@@ -142,6 +140,10 @@ class TrainingRows:
         assert self.classes is not None
         by_class = np.ones(len(self.classes))
         by_class[self.codes[train]] = train_weights
+        return by_class
+
+    def with_class_weights(self, by_class: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return every row's weight."""
         weights: NDArray[np.float64] = by_class[self.codes]
         return weights if self.weights is None else weights * self.weights
 

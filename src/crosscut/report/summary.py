@@ -196,10 +196,11 @@ def residual_facts(residual: NDArray[np.float64]) -> dict[str, float]:
 def _cost(fit: Fit) -> dict[str, Any]:
     cost = cost_report(fit.grown, len(fit.schema))
     speedup = cost.actual_speedup if math.isfinite(cost.actual_speedup) else None
+    balanced = fit.settings.get("class_weight") == "balanced"
     seconds = cost.seconds if math.isfinite(cost.seconds) else None
     work = fit.forest.work or {}
     return {
-        "words": cost_sentence(cost, one_by_one=fit.settings.get("class_weight") == "balanced"),
+        "words": cost_sentence(cost, one_by_one=balanced and fit.settings.get("criterion") != "gini"),
         "trees": cost.n + 1,
         "grow_seconds": seconds,
         "serial_seconds": seconds * speedup if seconds is not None and speedup is not None else None,

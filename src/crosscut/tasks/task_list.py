@@ -31,6 +31,7 @@ class TaskList:
     multiplicity: NDArray[np.uint8] | None = None  # (tasks, rows): how often a row counts, if above once
     features: NDArray[np.bool_] | None = None  # (tasks, columns): columns that a task may use, if not all
     limits: tuple[Limits, ...] = (Limits(),)  # one per task
+    class_weights: NDArray[np.float64] | None = None  # (tasks, classes), positive; the target has no weights
     has_final: bool = True  # whether task 0 is the final tree, trained on all rows
     # after `with_limits` or `with_features`: the original task, and the index of the setting
     base: NDArray[np.int64] | None = None
@@ -64,7 +65,16 @@ class TaskList:
         n_tasks = len(first_test) - 1
         limits = (limits or Limits(),) if limits is None or isinstance(limits, Limits) else tuple(limits)
         allowed = None if features is None else _checked_features(features, n_tasks)
-        return cls(masks.shape[1], n_tasks, masks, tests, first_test, None, allowed, limits, final)
+        return cls(
+            masks.shape[1],
+            n_tasks,
+            masks,
+            tests,
+            first_test,
+            features=allowed,
+            limits=limits,
+            has_final=final,
+        )
 
     def take(self, tasks: ArrayLike) -> Self:
         """Return the given tasks in this order; a task may repeat."""
@@ -81,6 +91,7 @@ class TaskList:
             multiplicity=None if self.multiplicity is None else self.multiplicity[chosen],
             features=None if self.features is None else self.features[chosen],
             limits=tuple(self.limits[task] for task in chosen.tolist()),
+            class_weights=None if self.class_weights is None else self.class_weights[chosen],
             has_final=self.has_final and len(chosen) > 0 and chosen[0] == 0,
             base=chosen,
             setting=None,
@@ -150,6 +161,22 @@ class TaskList:
         """Return the rows that train a task, each as often as it counts."""
         rows = self.train_rows(task)
         return rows if self.multiplicity is None else np.repeat(rows, self.multiplicity[task, rows])
+
+    def class_counts(self, codes: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
+        """Return the number of training rows of each class, (tasks, classes); repeated rows count again."""
+        counts = np.empty((self.n_tasks, n_classes), np.int64)
+        if self.multiplicity is not None:
+            for task in range(self.n_tasks):
+                counts[task] = np.bincount(codes[self.drawn_rows(task)], minlength=n_classes)
+            return counts
+        for block, first in zip(self.masks, range(0, self.n_tasks, BLOCK), strict=True):
+            size = min(BLOCK, self.n_tasks - first)
+            others = np.flatnonzero(block != (1 << size) - 1)  # rows that do not train all tasks
+            all_counts = np.bincount(codes, minlength=n_classes)
+            for task in range(size):
+                absent = others[block[others] >> task & 1 == 0]
+                counts[first + task] = all_counts - np.bincount(codes[absent], minlength=n_classes)
+        return counts
 
     def n_train_rows(self, task: int) -> int:
         """Return the number of training rows of a task; a row drawn twice counts twice."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 
-from crosscut.engines.memory import grow
+from crosscut.data.target import Target
 from crosscut.engines.stream.stream import Stream
 from crosscut.forest.forest import Forest
 from crosscut.forest.predict import apply_held_out
@@ -21,8 +20,8 @@ from crosscut.forest.smaller_trees import prune
 from crosscut.sklearn_private import _safe_indexing
 from crosscut.statistics.validation import TreeValidation
 from crosscut.tasks import Tasks
-from crosscut.tasks.folds import trained_classes
 from crosscut.training.fit import Fit
+from crosscut.training.growing import grow_own_classes, grow_with_class_weights
 from crosscut.training.guards import guard
 from crosscut.training.parameters import (
     check_parameters,
@@ -39,51 +38,14 @@ from crosscut.training.streamed_set import StreamedSet
 from crosscut.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
-    from crosscut.data.table import Table
-    from crosscut.data.target import Target
     from crosscut.forest.pruning_table import Objective, PruningTable
     from crosscut.tasks.growth import Growth
     from crosscut.typing import ColumnLike, CrossValidation, Estimator, TableLike, TreeEstimator
-
-
-def grow_own_classes(
-    table: Table, target: Target, tasks: Tasks, growth: Growth, *, n_jobs: int | None
-) -> Forest:
-    """Grow each task with only the classes present in its training rows.
-
-    The number of classes affects only which subsets of categories are tried (docs/semantics.md).
-    """
-    if target.n_classes <= 2 or growth.splits != "binary" or "nominal" not in table.kinds:
-        return grow(table, target, tasks, growth, n_jobs=n_jobs)
-    trained, classes = trained_classes(tasks.masks, tasks.n_tasks, target)
-    if trained.all() and len(classes) == target.n_classes:
-        return grow(table, target, tasks, growth, n_jobs=n_jobs)
-    together: dict[bytes, list[int]] = {}
-    for task, has in enumerate(trained):
-        together.setdefault(has.tobytes(), []).append(task)
-    forests = []
-    for same in together.values():
-        kept = classes[trained[same[0]]]
-        code = np.zeros(target.n_classes, np.int32)
-        code[kept] = np.arange(len(kept))
-        fewer = replace(target, values=code[target.values], n_classes=len(kept))
-        part = grow(table, fewer, tasks.take(same), growth, n_jobs=n_jobs)
-        value = np.zeros((len(part.packed.value), target.n_classes))
-        value[:, kept] = part.packed.value
-        forests.append(Forest(part.packed.with_fields(value=value), part.work))
-    return _in_order(forests, together.values())
-
-
-def _in_order(forests: Iterable[Forest], tasks: Iterable[list[int]]) -> Forest:
-    """Join forests, each with the trees of some tasks, in the order of the tasks."""
-    joined = Forest.joined(forests)
-    order = np.argsort([task for of_forest in tasks for task in of_forest])
-    return Forest(joined.packed.select(order.tolist()), joined.work)
 
 
 class Leaves:
@@ -190,14 +152,8 @@ def _best_leaf_size(model: TreeEstimator, data: TrainingSet, groups: ColumnLike)
 
 def _grow_together(models: Sequence[Any], data: TrainingSet, tasks: Tasks) -> list[Forest]:
     """Grow the trees of estimators that differ only in limits, without pruning."""
-    first, limits = models[0], [limits_of(model) for model in models]
-    if getattr(first, "class_weight", None) == "balanced":  # weights depend on the task
-        return [
-            grow_trees(model, data, tasks.with_limits([limit]))
-            for model, limit in zip(models, limits, strict=True)
-        ]
-    crossed = tasks.with_limits(limits)
-    every = grow_own_classes(data.table, data.target, crossed, growth_of(first), n_jobs=first.n_jobs)
+    crossed = tasks.with_limits([limits_of(model) for model in models])
+    every = _grown(models[0], data, crossed)
     parts = (Forest(every.packed.select(range(k, len(crossed), len(models)))) for k in range(len(models)))
     return [with_costs(model, part, data) for model, part in zip(models, parts, strict=True)]
 
@@ -282,26 +238,20 @@ def _repeated(model: TreeEstimator, groups: ColumnLike) -> CrossValidation:
 
 
 def grow_trees(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
-    """Grow all tasks, without pruning.
+    """Grow all tasks, without pruning."""
+    return with_costs(model, _grown(model, data, tasks), data)
 
-    Balanced class weights depend on the rows of a task. Tasks with the same weights are grown together.
-    """
-    growth = growth_of(model)
-    table, target, n_jobs = data.table, data.target, model.n_jobs
-    if getattr(model, "class_weight", None) == "balanced":
-        same: dict[bytes, list[int]] = {}
-        for task in range(tasks.n_tasks):
-            weights = data.balanced(tasks, task).weights
-            key = b"" if weights is None else blake2b(weights.data).digest()
-            same.setdefault(key, []).append(task)
-        forests = (  # the weights of one group at a time are in memory
-            grow_own_classes(table, data.balanced(tasks, some[0]), tasks.take(some), growth, n_jobs=n_jobs)
-            for some in same.values()
-        )
-        forest = _in_order(forests, same.values())
-    else:
-        forest = grow_own_classes(table, target, tasks, growth, n_jobs=n_jobs)
-    return with_costs(model, forest, data)
+
+def _grown(model: TreeEstimator, data: TrainingSet, tasks: Tasks) -> Forest:
+    growth, n_jobs = growth_of(model), model.n_jobs
+    weights = data.class_weights_of(model, tasks)
+    if weights is None:
+        return grow_own_classes(data.table, data.target, tasks, growth, n_jobs=n_jobs)
+    target = Target(data.target.values, data.target.n_classes, data.sample_weight)
+    ones_count = getattr(model, "class_weight", None) == "balanced"
+    return grow_with_class_weights(
+        data.table, target, weights, tasks, growth, n_jobs=n_jobs, ones_count=ones_count
+    )
 
 
 def with_costs(model: TreeEstimator, forest: Forest, data: TrainingSet | StreamedSet) -> Forest:

@@ -82,6 +82,18 @@ class TrainingSet:
         """Number of missing values in each column."""
         return self.table.n_missing
 
+    def class_weights_of(self, model: Estimator, tasks: Tasks) -> NDArray[np.float64] | None:
+        """Return the class weights of each task, (tasks, classes); None without class weights."""
+        if self.class_weights is None:
+            return None
+        if getattr(model, "class_weight", None) != "balanced":
+            return np.tile(self.class_weights, (tasks.n_tasks, 1))
+        counts = tasks.class_counts(self.target.values.astype(np.int32, copy=False), self.target.n_classes)
+        present = counts > 0
+        n_present = np.count_nonzero(present, axis=1, keepdims=True)
+        n_rows = counts.sum(axis=1, keepdims=True)
+        return np.where(present, n_rows / (n_present * np.maximum(counts, 1)), 1.0)
+
     def balanced(self, tasks: Tasks, task: int) -> Target:
         """Return the target with class weights that balance the rows of one task."""
         rows = tasks.drawn_rows(task)
