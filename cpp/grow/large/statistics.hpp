@@ -120,6 +120,22 @@ template <class T> struct CodesOfTable {
   CC_INLINE u32 operator[](u32 i) const { return codes[rows[i]]; }
 };
 
+// Adds rows to the cells of a single task. Every other row is counted apart, because neighbouring
+// rows often have the same cell if it has few values, and would wait for each other.
+template <class Cell> void count_rows(Arena& arena, u32 n, u32 n_cells, u32* counts, Cell cell) {
+  const auto mark = arena.mark();
+  u32* others = arena.take<u32>(n_cells);
+  std::fill_n(others, n_cells, 0u);
+  u32 i = 0;
+  for (; i + 1 < n; i += 2) {
+    counts[cell(i)]++;
+    others[cell(i + 1)]++;
+  }
+  if (i < n) counts[cell(i)]++;
+  for (u32 c = 0; c < n_cells; c++) counts[c] += others[c];
+  arena.release(mark);
+}
+
 // counts[bin · C + class]: number of rows in each lane
 template <int W, bool kGone, class Codes>
 void fill_counts(Arena& arena, const CountedRows& s, Codes codes, u32 C, u32 bins,
@@ -130,7 +146,12 @@ void fill_counts(Arena& arena, const CountedRows& s, Codes codes, u32 C, u32 bin
     for (u32 i = 0; i < s.n; i++)
       counts[codes[i] * C + (s.info[i] >> 16)] -= ones<u32, W>(s.info[i] & 0xffff);
   } else if constexpr (W == 1) {
-    for (u32 i = 0; i < s.n; i++) counts[codes[i] * C + (s.masked ? s.info[i] >> 16 : s.cell[i])]++;
+    if (s.masked)
+      count_rows(arena, s.n, n_cells, counts,
+                 [codes, C, info = s.info](u32 i) { return codes[i] * C + (info[i] >> 16); });
+    else
+      count_rows(arena, s.n, n_cells, counts,
+                 [codes, C, cell = s.cell](u32 i) { return codes[i] * C + cell[i]; });
   } else {
     // Counts of 16 bits need half of the cache.
     const auto mark = arena.mark();
