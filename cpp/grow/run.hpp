@@ -10,6 +10,7 @@
 #include "blocks.hpp"
 #include "grow/small/memo.hpp"
 #include "grow/exact/exact.hpp"
+#include "grow/large/interval_parts.hpp"
 #include "node.hpp"
 
 namespace crosscut::CROSSCUT_LEVEL {
@@ -68,6 +69,7 @@ struct Run {
   std::atomic<u64> rows_done{0};
   double rows_per_copy = 1;                // converts these to rows without copies
   Blocks blocks;                           // keeps at most the size of the table's codes
+  std::unique_ptr<IntervalParts[]> parts;  // [n_features]; null if by_value
   std::atomic<std::size_t> held_bytes{0};  // of statistics (large/held_statistics.hpp)
 
   explicit Run(const Problem& problem)
@@ -96,6 +98,7 @@ struct Run {
                 std::none_of(problem.columns, problem.columns + problem.n_features,
                              [](const Column& c) { return c.nominal; });
     by_value = std::none_of(problem.columns, problem.columns + problem.n_features, has_intervals);
+    if (!by_value) parts.reset(new IntervalParts[static_cast<std::size_t>(problem.n_features)]);
     few_valued = 2 * few > problem.n_features;
     // Measured: per row and column, lanes whose tasks differ take as long as a single task takes
     // for some 32 bits.
@@ -287,14 +290,6 @@ struct Worker {
     return made;
   }
 };
-
-// scikit-learn's gap rule: values closer than this are not separated (float arithmetic)
-inline bool apart(float a, float b) { return a + 1e-7f < b; }
-// The same for values with these ranks. Most ranks that are asked for lie so far apart that the
-// values, which are anywhere in memory, need not be read.
-inline bool separable(const Column& c, u32 below, u32 above) {
-  return above - below > c.close || apart(c.values[below], c.values[above]);
-}
 
 inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

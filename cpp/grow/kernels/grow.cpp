@@ -128,6 +128,7 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
         workers[i]->memo = {};
       }
       arena.give_up();
+      run.parts.reset();
       run.blocks.clear();
       if (run.own_nodes) return_free_pages();
     }

@@ -12,7 +12,6 @@
 namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kAhead = 16;    // places that are fetched ahead
-constexpr u32 kParts = 16;    // of an opened interval
 constexpr u32 kPartRows = 4;  // fewer rows per part and number of a bin are sorted instead
 
 template <class P> struct IntervalSearch : BorderSearch<P> {
@@ -71,22 +70,15 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
   void search_parts(int f, const Statistics& h, const Opened& opened, u32 lanes, u32* positions,
                     u32 n) {
     const Column& c = w.run.p.columns[f];
+    const auto known = w.run.parts[static_cast<u32>(f)].of(c, w.run.p.n_rows, n, w.run.blocks);
     u32* firsts = w.scratch.take<u32>(h.bins * kParts + 1);
     u32* part_of_bin = w.scratch.take<u32>(h.bins + 1);  // the first one
-    u32* shift = w.scratch.take<u32>(h.bins + 1);
     u32 n_parts = 0;
     for (u32 b = 0; b < h.bins; b++) {
-      const u32 begin = h.firsts[b], end = h.firsts[b + 1];
       part_of_bin[b] = n_parts;
-      firsts[n_parts++] = begin;
-      if (!opened.any[b]) continue;
-      shift[b] = 0;
-      while ((end - begin - 1) >> shift[b] >= kParts) shift[b]++;
-      for (u32 rank = begin + (1u << shift[b]); rank < end; rank += 1u << shift[b]) {
-        u32 first = rank;  // no border between values that are too close
-        while (first < end && !separable(c, first - 1, first)) first++;
-        firsts[n_parts++] = first;
-      }
+      const u32 here = opened.any[b] ? kParts : 1;
+      std::copy_n(known.firsts + b * kParts, here, firsts + n_parts);
+      n_parts += here;
     }
     firsts[n_parts] = c.n_values;
     part_of_bin[h.bins] = n_parts;
@@ -94,12 +86,11 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
     const u8* codes = rows.codes->column[f];
     u16* part = w.scratch.take<u16>(n);
     for (u32 i = 0; i < n; i++) {
-      const u32 bin = codes[positions[i]], rank = rows.rank(f, positions[i]);
-      u32 at = part_of_bin[bin] + ((rank - h.firsts[bin]) >> shift[bin]);
-      while (rank < firsts[at]) at--;
-      part[i] = static_cast<u16>(at);
+      const u32 bin = codes[positions[i]], row = rows.row(positions[i]);
+      const u32 at = known.of_rows ? known.of_rows[row] : known.part(bin, c.ranks[row]);
+      part[i] = static_cast<u16>(part_of_bin[bin] + at);
     }
-    const Statistics parts = count_parts(f, h, opened, part_of_bin, firsts, positions, part, n);
+    const Statistics parts = count_parts(h, opened, part_of_bin, firsts, positions, part, n);
     this->search_borders(f, parts);
     this->count_missing(parts);
     const Opened alive = find_opened(parts, lanes);
@@ -113,7 +104,7 @@ template <class P> struct IntervalSearch : BorderSearch<P> {
     scan_opened(f, parts, alive, lanes, positions, n_left);
   }
   // The statistics of the parts, and those of the intervals that are not opened.
-  Statistics count_parts(int f, const Statistics& h, const Opened& opened, const u32* part_of_bin,
+  Statistics count_parts(const Statistics& h, const Opened& opened, const u32* part_of_bin,
                          const u32* firsts, const u32* positions, const u16* part, u32 n) {
     const CountedRows some = CountedRows::some(
         w, n, rows.products, [&](u32 i) { return rows.row(positions[i]); },
