@@ -131,10 +131,18 @@ class Counter {
 
 }  // namespace
 
+bool limits_rows(const Problem& p) {
+  return std::any_of(p.limits, p.limits + p.n_tasks,
+                     [](const TaskLimits& l) { return l.min_split > 2 || l.min_leaf > 1; });
+}
+
 bool grows_with_copies(const Problem& p) {
   if (!p.multiplicity) return false;
+  const bool any_nominal =
+      std::any_of(p.columns, p.columns + p.n_features, [](const Column& c) { return c.nominal; });
+  if (limits_rows(p) && (any_nominal || p.weight || p.criterion->running != Running::class_squares))
+    return false;
   for (int t = 0; t < p.n_tasks; t++) {
-    if (p.limits[t].min_split > 2 || p.limits[t].min_leaf > 1) return false;
     const std::uint8_t* times = p.multiplicity + static_cast<std::size_t>(t) * p.n_rows;
     for (std::size_t i = 0; i < p.n_rows; i++)
       if (!times[i] && trains(p, t, i)) return false;
@@ -155,7 +163,12 @@ CopyCounts count_copies(const Problem& p) {
     const std::size_t n = n_copies(p, t);
     out.most = std::max(out.most, n);
     out.copies += n;
-    for (std::size_t i = 0; i < p.n_rows; i++) out.rows += trains(p, t, i);
+    for (std::size_t i = 0; i < p.n_rows; i++) {
+      if (!trains(p, t, i)) continue;
+      out.rows++;
+      out.most_of_row =
+          std::max(out.most_of_row, int{p.copies[static_cast<std::size_t>(t) * p.n_rows + i]});
+    }
   }
   return out;
 }

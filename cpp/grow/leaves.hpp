@@ -15,6 +15,14 @@ inline bool wants_test(const Run& run, const Node& node, const TaskLimits& limit
          node.n_rows >= 2 * limits.min_leaf && !(run.p.n_classes && is_pure(node.stats, run.K()));
 }
 
+// May a node of n rows, of which some may be copies, be split by its limits? count() returns its
+// rows, each counted once.
+template <class Count>
+bool enough_rows(const Run& run, i64 n, const TaskLimits& limits, Count count) {
+  const i64 least = std::max(limits.min_split, 2 * limits.min_leaf);
+  return run.most_copies == 1 || n >= least * run.most_copies || count() >= least;
+}
+
 // Sums the values of leaves, one per lane. A row that trains all of them but one is added to the
 // cell of that lane only; then S(T_i) = S(D) − S(D_i). This makes regression with bins on large
 // tables 1.1 times faster.

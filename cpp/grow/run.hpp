@@ -67,7 +67,10 @@ struct Run {
   std::atomic<int> halt{0};
   // training rows of all tasks that have reached a leaf, counting rows on their way in part
   std::atomic<u64> rows_done{0};
-  double rows_per_copy = 1;                // converts these to rows without copies
+  double rows_per_copy = 1;  // converts these to rows without copies
+  // Limits count the copies of a row once. So n copies satisfy a limit for sure from this many
+  // times the limit on; below, the rows are counted. 1 without copies or limits.
+  i64 most_copies = 1;
   Blocks blocks;                           // keeps at most the size of the table's codes
   std::unique_ptr<IntervalParts[]> parts;  // [n_features]; null if by_value
   std::atomic<std::size_t> held_bytes{0};  // of statistics (large/held_statistics.hpp)

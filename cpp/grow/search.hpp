@@ -140,6 +140,17 @@ bool split_alike(const void* of_bundle, const Run& run, int k, int f, u64 key, i
   return true;
 }
 
+// Has lane k at least min_leaf rows in both branches of a numeric test, if copies count once?
+template <class Rows>
+bool enough_without_copies(const void* of_bundle, int k, int f, u64 key, i64 min_leaf) {
+  const Rows& rows = *static_cast<const Rows*>(of_bundle);
+  const u32 missing = rows.missing_rank(f);
+  i64 n[2] = {};
+  for (u32 i = 0; i < rows.n; i++)
+    if (rows.mask(i) >> k & 1 && !rows.is_copy(i)) n[goes_left(rows.rank(f, i), key, missing)]++;
+  return n[0] >= min_leaf && n[1] >= min_leaf;
+}
+
 // The missing rows of every lane in the current column, and what they mean for a cut. If no value
 // of the task is above the cut, "missing right" is the test "present | missing". If no value is
 // below it, "missing left" is that test mirrored and not allowed.
@@ -193,6 +204,8 @@ template <class P> struct Search {
     u64 key = 0;
   } first_rows;  // the rows in the first branch of the best test, if it is nominal
   const void* bundle_rows = nullptr;
+  const void* rows_once = nullptr;  // for enough_once()
+  bool (*enough_once)(const void* rows_once, int k, int f, u64 key, i64 min_leaf) = nullptr;
   bool (*same_split)(const void* bundle_rows, const Run&, int k, int f, u64 key, int g,
                      u64 other) = nullptr;
 
@@ -228,9 +241,23 @@ template <class P> struct Search {
             bundle.node[k]->n_rows <= kExactSquares && !best.beats(k, state.quality(k), f, order))
           return;
       state.left(k, stats);
-      if (best.rivals ? propose(k, f, order, left) : best.offer_left(k, f, order, left, stats))
-        lower(k);
+      if (best.rivals ? propose(k, f, order, left) : offer(k, f, order, left)) lower(k);
     });
+  }
+  bool offer(int k, int f, u64 order, i64 left) {
+    if (w.run.most_copies > 1) {
+      const double q = w.run.quality.binary(stats, bundle.node[k]->stats);
+      if (!best.beats(k, q, f, order) || !enough_rows(k, f, order, left)) return false;
+    }
+    return best.offer_left(k, f, order, left, stats);
+  }
+  // Have both branches of a numeric test enough rows for the lane's limits? n copies are on the
+  // left.
+  bool enough_rows(int k, int f, u64 key, i64 n) const {
+    const i64 least = bundle.min_leaf[k];
+    const i64 fewest = std::min(n, bundle.node[k]->n_rows - n);
+    if (fewest < least) return false;
+    return fewest >= least * w.run.most_copies || enough_once(rows_once, k, f, key, least);
   }
   // Proposes a cut with the statistics `stats`, which are on the grid. The same split of the rows
   // is a tie on any grid.

@@ -18,7 +18,7 @@ from crosscut.tasks import Tasks
 from crosscut.tasks.folds import folds_of
 from crosscut.tasks.growth import Growth, Limits
 
-from .cases import random_case, tied_regression
+from .cases import random_case, random_limits, tied_regression
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -90,7 +90,7 @@ def test_intervals_of_many_rows(seed, criterion):
     target = Target(score, 0, weights)
     if criterion != "variance":
         n_classes = int(rng.integers(2, 4))
-        target = Target((score > 0).astype(np.int32) + (score > n_classes - 1.6), n_classes, weights)
+        target = Target((score > 0).astype(np.int32) + (score > 1.4) * (n_classes > 2), n_classes, weights)
     limits = Limits(max_depth=3, min_samples_leaf=int(rng.choice([1, 15])))
     tasks = Tasks.from_cv(int(rng.choice([2, 4, 10])), n_rows=n, limits=limits)
     if rng.random() < 0.3:
@@ -98,6 +98,20 @@ def test_intervals_of_many_rows(seed, criterion):
     forest = grow(table, target, tasks, Growth(criterion), n_jobs=1, local_rows=1)
     expected = reference.grow(table, target, tasks, Growth(criterion))
     assert_same(forest.trees, expected.trees, seed)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=seeds, threads=st.sampled_from([1, 2]), local_rows=st.sampled_from([1, 7, 30, 4096]))
+def test_limits_of_bootstraps_equal_reference(seed, threads, local_rows):
+    """Limits count a row once, however often it was drawn."""
+    case = random_case(seed)
+    rng = np.random.default_rng(seed)
+    n = case.table.n_rows
+    tasks = Tasks.bootstrap(3, n, size=int(n * rng.choice([1, 1, 6])), random_state=int(rng.integers(99)))
+    tasks = tasks.with_limits([random_limits(rng)])
+    expected = reference.grow(case.table, case.target, tasks, case.growth)
+    forest = grow(case.table, case.target, tasks, case.growth, n_jobs=threads, local_rows=local_rows)
+    assert_same(forest.trees, expected.trees, case.made_of)
 
 
 @pytest.mark.slow

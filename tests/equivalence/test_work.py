@@ -70,7 +70,9 @@ def _problem(name):
         return table[:200], _classes(score[:200], 2), Tasks.leave_one_out(200), Growth(criterion)
     if name.startswith("bootstraps"):
         target = Target(score, 0) if name.endswith("regression") else _classes(score, 2)
-        return table, target, Tasks.bootstrap(5, n), Growth("gini" if target.n_classes else "variance")
+        limits = Limits(min_samples_leaf=5 if name.endswith("leaves") else 1)
+        growth = Growth("gini" if target.n_classes else "variance")
+        return table, target, Tasks.bootstrap(5, n, limits=limits), growth
     if name.startswith("large weights"):
         n_classes = 6 if name.endswith("many classes") else 2
         weights = rng.uniform(0.5, 2, n)
@@ -166,7 +168,11 @@ GUARDS = {
         ("leave one out entropy", "groups", 18, 18),
         ("leave one out entropy", "group_cuts", 1, 1_000),
     ],
-    "row_copies": [("bootstraps", "lane_cuts", 1, 10**6), ("bootstraps regression", "few_nodes", 1, 10**6)],
+    "row_copies": [
+        ("bootstraps", "lane_cuts", 1, 10**6),
+        ("bootstraps leaves", "lane_cuts", 1, 10**6),
+        ("bootstraps regression", "few_nodes", 1, 10**6),
+    ],
     "own_grids": [("wide regression", "exact", 0, 46_000), ("wide regression", "new_grids", 560, 620)],
     "shared_subtrees": [
         ("leave one out gain_ratio", "known_nodes", 485, 500),

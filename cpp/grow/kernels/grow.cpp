@@ -105,6 +105,7 @@ void grow(const Problem& given, Grown& out, PackedTrees& trees) {
     if (problem.copies) {
       const CopyCounts counts = count_copies(problem);
       most_rows = std::max(most_rows, counts.most);
+      if (limits_rows(problem)) run.most_copies = counts.most_of_row;
       run.rows_per_copy = static_cast<double>(counts.rows) / static_cast<double>(counts.copies);
     }
     if (run.counted && !problem.class_weights && problem.criterion->logarithms &&

@@ -25,6 +25,8 @@ template <class P> struct BorderSearch : Search<P> {
     std::fill_n(cell, worker.run.K() + 8, V{});  // the end stays 0 (ClassSums)
     this->bundle_rows = &rows;
     this->same_split = &split_alike<LargeRows>;
+    this->rows_once = &rows;
+    this->enough_once = &enough_without_copies<LargeRows>;
     if constexpr (requires { p.running; }) p.running = false;
   }
 

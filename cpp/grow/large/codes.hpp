@@ -80,6 +80,7 @@ struct LargeRows {
   CC_INLINE u32 mask(u32 i) const { return masks[i]; }
   CC_INLINE u32 row(u32 i) const { return rows[i]; }
   CC_INLINE double product(u32 i) const { return products[rows[i]]; }
+  bool is_copy(u32 i) const { return i && rows[i] == rows[i - 1]; }
   CC_INLINE u32 class_of(const Problem& p, u32 i) const {
     if (const u8* classes = codes->column[p.n_features]) return classes[i];
     return p.n_classes ? static_cast<u32>(p.classes[row(i)]) : 0;

@@ -376,7 +376,15 @@ inline void open_child_sets(Worker& w, const Bundle& bundle, const LargeRows& ro
       each_bit(t.lanes, [&](int k) {
         Node* c = t.child[b * kLanes + k];
         if (!c) return;
-        const bool open = wants_test(w.run, *c, limits_of(w, bundle, k));
+        const TaskLimits& limits = limits_of(w, bundle, k);
+        const bool open =
+            wants_test(w.run, *c, limits) && enough_rows(w.run, c->n_rows, limits, [&] {
+              i64 n = 0;
+              for (u32 i = 0; i < rows.n; i++)
+                n += rows.mask(i) >> k & 1 && !rows.is_copy(i) &&
+                     t.branch(rows.rank(t.feature, i)) == b;
+              return n;
+            });
         (open ? t.open[b] : closed[b]) |= 1u << k;
       });
       any_leaf |= closed[b];

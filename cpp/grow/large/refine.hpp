@@ -429,14 +429,21 @@ struct Block {
                         }
                         helper.scratch.release(mark);
                       });
+    const auto once = [&] {  // copies are grown one task after the other
+      i64 n = 0;
+      for (u32 i = 0; i < rows.n; i++) n += !rows.is_copy(i);
+      return n;
+    };
     for (int k = 0; k < tasks; k++) {
+      const TaskLimits& limits = limits_of(worker, bundle, k);
       double& total = worker.root_total[bundle.task[k]];
       total = p.totals ? p.totals[task_of(worker, bundle, k)]
                        : worker.run.total_of(bundle.node[k]->stats, weights_of(worker, bundle, k));
-      if (worker.run.on_grid && !p.totals && limits_of(worker, bundle, k).min_decrease > 0)
+      if (worker.run.on_grid && !p.totals && limits.min_decrease > 0)
         total = exact_weight(p, ExactSearch<LargeRows>::sums_of(worker, bundle, rows, k));
       bundle.lanes |=
-          static_cast<u32>(wants_test(worker.run, *bundle.node[k], limits_of(worker, bundle, k)))
+          static_cast<u32>(wants_test(worker.run, *bundle.node[k], limits) &&
+                           enough_rows(worker.run, bundle.node[k]->n_rows, limits, once))
           << k;
     }
     return bundle;

@@ -128,7 +128,9 @@ template <bool kClasses, bool kWeights = false> class FewRows {
       Node& child = node.children[b];
       const FewSet part = b ? rows & ~left : left;
       const bool pure = !kClasses && targets.is_pure(part);
-      if (pure || !wants_test(w.run, child, limits)) targets.close(child, part, pure);
+      if (pure || !wants_test(w.run, child, limits) ||
+          !enough_rows(w.run, child.n_rows, limits, [&] { return n_once(part); }))
+        targets.close(child, part, pure);
       else if (child.n_rows == 2 && split_two(child, part, columns, n_columns)) continue;
       else if (!sharing || child.n_rows <= 4)
         refine_child(child, part, sets[b], columns, n_columns);
@@ -217,7 +219,8 @@ template <bool kClasses, bool kWeights = false> class FewRows {
         if (a * kShare[n] + b * kShare[rest] < best.lowest) return;
         q = static_cast<double>(a) / n + static_cast<double>(b) / rest;
       }
-      if (!(q > best.q) || n < limits.min_leaf || rest < limits.min_leaf) return;
+      if (!(q > best.q) || n < limits.min_leaf || rest < limits.min_leaf || too_few(rows, left))
+        return;
       if (separable_at(rows, c, left, cut)) best = {&c, left, cut, q, q * (1 - 1e-14)};
       return;
     }
@@ -226,6 +229,12 @@ template <bool kClasses, bool kWeights = false> class FewRows {
     const double q = p * p * kShare[n] + p_r * p_r * kShare[rest];
     if (q < best.lowest || n < limits.min_leaf || rest < limits.min_leaf) return;
     propose(node, rows, c, left, cut, q, best);
+  }
+  i64 n_once(FewSet rows) const { return count_bits(rows & targets.once); }
+  // Has a branch fewer rows than a leaf needs, if copies count once?
+  bool too_few(FewSet rows, FewSet left) const {
+    return w.run.most_copies > 1 &&
+           (n_once(left) < limits.min_leaf || n_once(rows & ~left) < limits.min_leaf);
   }
   // The same with class weights: A / l + B / r < least is rejected without a division.
   CC_INLINE void evaluate_weighted(const Node& node, FewSet rows, const FewColumn& c, FewSet left,

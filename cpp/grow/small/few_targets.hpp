@@ -32,6 +32,7 @@ template <bool kClasses, bool kWeights> class FewTargets {
 
  public:
   u16 row[kWordRows];  // rows of the local table
+  FewSet once = 0;     // the rows without copies
   // if qualities differ by more than this, the exact ones differ in the same direction
   double margin = 0;
   bool narrow = false;  // tests are compared without the grid, and another grid would do
@@ -51,6 +52,7 @@ template <bool kClasses, bool kWeights> class FewTargets {
       each_bit_of(x.code.rows, x.code.all->words, [&](u32 b) { row[n++] = x.code.all->row[b]; });
     else
       for (; n < x.n; n++) row[n] = static_cast<u16>(x.any_list()[n] & kRowMask);
+    for (u32 i = 0; i < n; i++) once |= FewSet{!table.is_copy(row[i])} << i;
     if constexpr (kClasses) {
       find_classes(n);
       if constexpr (kWeights) find_weights(*x.node);

@@ -51,6 +51,8 @@ struct LocalTable {
   u32 own_grid;
   const u8* times;     // [row][kLanes] or null
   const RowSet* keys;  // [row]; null if subtrees are not shared
+  // Copies of a row are neighbours and go the same way in every test.
+  bool is_copy(u32 row) const { return row && ids[row] == ids[row - 1]; }
 };
 
 // The rows of one task's node, read from any of its lists.
@@ -63,10 +65,24 @@ struct SingleRows {
   CC_INLINE u32 mask(u32) const { return 1; }
   CC_INLINE u32 rank(int f, u32 i) const { return table.columns[f].rank[at(i)]; }
   CC_INLINE std::size_t row(u32 i) const { return table.ids[at(i)]; }
+  bool is_copy(u32 i) const { return table.is_copy(at(i)); }
   double product(u32 i) const { return table.product[at(i)]; }
   u32 value_rank(int f, u32 r) const { return table.columns[f].global[r]; }
   u32 missing_rank(int f) const { return table.columns[f].missing_rank; }
   u32 n_ranks(int f) const { return table.columns[f].n_ranks; }
+};
+
+// The same rows, to count those that are no copies. Bits can have more rows than entries can name.
+struct RowsOnce {
+  u32 n;
+  const u32* entries;
+  u32 row_mask;  // the bits of an entry that name its row
+  const LocalTable& table;
+
+  CC_INLINE u32 mask(u32) const { return 1; }
+  CC_INLINE u32 rank(int f, u32 i) const { return table.columns[f].rank[entries[i] & row_mask]; }
+  bool is_copy(u32 i) const { return table.is_copy(entries[i] & row_mask); }
+  u32 missing_rank(int f) const { return table.columns[f].missing_rank; }
 };
 
 // Copies column f, given the ranks of the rows: local ranks and the sorted list.

@@ -146,7 +146,8 @@ template <class Code> class SingleTask {
   // another task.
   bool opens(Node& node, const Branch<Code>& branch, const RowSet& set) {
     const bool pure = table.target && is_pure(branch.entries, branch.n);
-    if (pure || !wants_test(w.run, node, limits)) {
+    if (pure || !wants_test(w.run, node, limits) ||
+        !enough_rows(w.run, node.n_rows, limits, [&] { return n_once(branch); })) {
       close(node, branch.entries, branch.n, pure);
       return false;
     }
@@ -157,6 +158,12 @@ template <class Code> class SingleTask {
     return !known;
   }
 
+  // The rows of a branch, each counted once.
+  i64 n_once(const Branch<Code>& branch) const {
+    i64 n = 0;
+    branch.each([&](u32 row) { n += !table.is_copy(row); });
+    return n;
+  }
   bool is_few(u32 n) const { return n <= kFewRows && few_rows; }  // regression
   bool has_few_rows(const SingleNode<Code>& x) const {
     return few_rows &&
@@ -195,16 +202,6 @@ template <class Code> class SingleTask {
     w.scratch.release(outer);
   }
 
-  // Entries with the rows of a node.
-  const u32* listed_rows(const SingleNode<Code>& x) {
-    if constexpr (Code::kEachRow) {
-      u32 *entries = w.scratch.take<u32>(x.n), n = 0;
-      typename Code::Rows{x.code.rows, x.code.all}.each([&](u32 row) { entries[n++] = row; });
-      return entries;
-    } else {
-      return x.any_list();
-    }
-  }
   // Returns false if the node stays a leaf.
   bool find_test(SingleNode<Code>& x, NodeSplit<Code>& out) {
     const SingleRows node_rows{x.n, x.any_list(), table};
@@ -215,7 +212,7 @@ template <class Code> class SingleTask {
       return false;
     }
     if (best.rivals && best.rivals[0].contested)
-      decide_contested(w, bundle, SingleRows{x.n, listed_rows(x), table}, best);
+      decide_contested(w, bundle, SingleRows{x.n, x.listed_rows(w), table}, best);
     const int f = best.feature[0];
     if (f < 0) {
       close(*x.node, node_rows.list, x.n);

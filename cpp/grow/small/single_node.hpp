@@ -43,6 +43,16 @@ template <class Code> struct SingleNode {
     if constexpr (Code::kEntries) return code.entries;
     else return n_columns ? lists[0] : nullptr;
   }
+  // Entries with its rows.
+  const u32* listed_rows(Worker& w) const {
+    if constexpr (Code::kEachRow) {
+      u32 *entries = w.scratch.take<u32>(n), at = 0;
+      typename Code::Rows{code.rows, code.all}.each([&](u32 row) { entries[at++] = row; });
+      return entries;
+    } else {
+      return any_list();
+    }
+  }
   // A node without columns, with room for them.
   static SingleNode empty(Worker& w, Node* node, u32 n, const RowSet& set, const Code& like,
                           int most_columns, int most_coded) {

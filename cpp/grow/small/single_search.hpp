@@ -21,6 +21,12 @@ template <class P> struct SingleSearch : Search<P> {
       : Base(worker, b, so_far), w(worker), table(t), rows(r), all{x.n, x.any_list(), t} {
     this->bundle_rows = &all;
     this->same_split = &split_alike<SingleRows>;
+    if (w.run.most_copies > 1) {
+      constexpr u32 row_mask = Code::kEachRow ? 0xffff : kRowMask;
+      this->rows_once =
+          new (w.scratch.take<RowsOnce>(1)) RowsOnce{x.n, x.listed_rows(w), row_mask, t};
+      this->enough_once = &enough_without_copies<RowsOnce>;
+    }
     if (w.run.rounded() && !w.run.class_weights)
       this->first_rows.bits = w.scratch.take<u64>(kRowWords);
   }
@@ -48,7 +54,8 @@ template <class P> struct SingleSearch : Search<P> {
     const i64 n = bundle.node[0]->n_rows;
     const i64 least = bundle.min_leaf[0];
     if (left < least || n - left < least || !missing_rows.admissible(0, left, n, key) ||
-        !best.beats(0, quality, f, key))
+        !best.beats(0, quality, f, key) ||
+        (w.run.most_copies > 1 && !Base::enough_rows(0, f, key, left)))
       return;
     p.left(0, stats);
     best.take(0, quality, f, key, left, stats);
