@@ -11,12 +11,13 @@ namespace {
 
 // The class weights of n branches whose statistics are row counts.
 class Weighted {
-  double room_[128];
+  static constexpr int kRoom = 32;
+  double room_[kRoom] = {};
   double* sums_;
 
  public:
   Weighted(const Terms& terms, const double* counts, int n)
-      : sums_(n * terms.K > 128 ? new double[static_cast<unsigned>(n * terms.K)] : room_) {
+      : sums_(n * terms.K > kRoom ? new double[static_cast<unsigned>(n * terms.K)] : room_) {
     for (int j = 0; j < n * terms.K; j += terms.K)
       for (int c = 0; c < terms.K; c++) sums_[j + c] = terms.weights[c] * counts[j + c];
   }
