@@ -230,7 +230,8 @@ def test_core_refuses_bad_shapes():
             "n_categories": np.full(2, -1, np.int32), "ranks": np.empty((2, 4), np.uint32),
             "coarse": np.empty((2, 4), np.uint8), "values": np.empty((2, 4), np.float32),
             "coarse_first": np.empty((2, 256), np.uint32), "n_values": np.empty(2, np.int32),
-            "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64), "close": np.empty(2, np.uint32),
+            "n_coarse": np.empty(2, np.int32), "n_missing": np.empty(2, np.int64),
+            "close": np.empty(2, np.uint32),
         }  # fmt: skip
         return _core.rank_columns(**{**arguments, **changed})
 

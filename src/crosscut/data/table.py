@@ -50,7 +50,8 @@ class Table:
     n_missing : int64 array (columns,)
         Number of missing values.
     close : uint32 array (columns,)
-        Values whose ranks differ by more than this are not too close to split between (scikit-learn's gap of 1e-7).
+        Values whose ranks differ by more than this are not too close to split between (within scikit-learn's
+        gap of 1e-7).
     edges : list of float64 arrays, or None
         With ``max_bins``: the threshold after each bin except the last.
     notes : tuple of str

@@ -77,9 +77,9 @@ def grow(
     Notes
     -----
     Memory: The table takes 5 bytes per row and column, or one with bins. Growing takes 2 to 3 more for
-    copies of codes, and about 50 bytes per row and block of 15 tasks for each level of large bundles. Each
-    thread takes at most 128 MiB of histograms, about 50 bytes per row of its bundle, and a seventh of a byte
-    per row and column for the codes of small bundles.
+    copies of codes, one more without bins if opened intervals have many rows, and about 50 bytes per row and
+    block of 15 tasks for each level of large bundles. Each thread takes at most 128 MiB of histograms, about
+    50 bytes per row of its bundle, and a seventh of a byte per row and column for the codes of small bundles.
 
     Examples
     --------
