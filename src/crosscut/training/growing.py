@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Measured: tasks with the same weights of rows grow faster than with class weights if there are this many
 # for each row that they hold out, because they are grown as groups (cpp/grow/many/).
-_TASKS_PER_ROW = 100
+_TASKS_PER_ROW = 50
 
 
 def grow_own_classes(
@@ -96,7 +96,7 @@ def grow_with_class_weights(
             with_weights = replace(tasks.take(rest), class_weights=class_weights[rest])
             yield grow_own_classes(table, target, with_weights, growth, n_jobs=n_jobs)
 
-    if not apart:
+    if len(apart) + (len(rest) > 0) == 1:  # all tasks, in order
         return next(iter(forests()))
     return _in_order(forests(), [some.tolist() for some in (*apart, rest)])
 
