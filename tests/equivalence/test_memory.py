@@ -90,7 +90,7 @@ def test_intervals_of_many_rows(seed, criterion):
     target = Target(score, 0, weights)
     if criterion != "variance":
         n_classes = int(rng.integers(2, 4))
-        target = Target((score > 0).astype(np.int32) + (score > 1.4) * (n_classes > 2), n_classes, weights)
+        target = Target((score > 0).astype(np.int32) + (score > 1) * (n_classes - 2), n_classes, weights)
     limits = Limits(max_depth=3, min_samples_leaf=int(rng.choice([1, 15])))
     tasks = Tasks.from_cv(int(rng.choice([2, 4, 10])), n_rows=n, limits=limits)
     if rng.random() < 0.3:

@@ -114,7 +114,7 @@ GUARDS = {
         ("large weights", "intervals", 0, 340),
         ("large weights, many classes", "intervals", 0, 630),
     ],
-    "interval_parts": [("large noise", "parts", 400, 600), ("large noise", "cuts", 0, 100_000)],
+    "interval_parts": [("large noise", "parts", 400, 600), ("large noise", "cuts", 0, 105_000)],
     "fast_comparison": [
         ("small", "exact", 0, 2_800),
         ("nominal", "exact", 0, 5_700),

@@ -1,8 +1,8 @@
 // The parts of the coarse intervals of a column: at most kParts per interval, of equally many
 // ranks. All bundles use the same parts (interval_search.hpp). Reading the ranks of rows that are
 // anywhere in the table misses the cache; so once half as many ranks as there are rows have been
-// read, the part of each row is stored in a byte. Then a million rows of noise take 1.3 times less
-// time.
+// read, the part of each row is stored in a byte. The fit of a million rows of noise took 18.6 s
+// without this and takes 16.1.
 #pragma once
 #include <mutex>
 
