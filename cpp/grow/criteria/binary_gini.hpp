@@ -13,17 +13,16 @@ namespace crosscut::CROSSCUT_LEVEL {
 
 constexpr u32 kFloatRows = 1 << 16;
 
-template <class Real, int W> struct BinaryGiniOf {
+// kWeighs: the classes have weights.
+template <class Real, int W, bool kWeighs> struct BinaryGiniOf {
   using T = Real;
   using V = Vec<T, W>;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, share, l, l1, limit, noise;
-  const bool weighs;  // the classes have weights
-  V n1, w0, w1;       // only then: rows of class 1; the weights, of which the larger is 1
+  V n1, w0, w1;  // only if kWeighs: rows of class 1; the weights, of which the larger is 1
   const Bundle& bundle;
 
-  BinaryGiniOf(const Run& run, const Bundle& t, const Best& best, double*)
-      : weighs(run.p.class_weights), bundle(t) {
+  BinaryGiniOf(const Run&, const Bundle& t, const Best& best, double*) : bundle(t) {
     n = share = noise = n1 = w0 = w1 = V{};
     limit = all<T, W>(std::numeric_limits<T>::infinity());
     each_bit(bundle.lanes, [&](int k) {
@@ -45,7 +44,7 @@ template <class Real, int W> struct BinaryGiniOf {
   // right-hand side by at most 2·n units. At a real cut l·r ≥ n − 1, so lowering √limit by 8·n
   // units over √(n − 1) covers both.
   void lower(const Best& best, int k) {
-    if (weighs) return lower_weighted(best, k);
+    if constexpr (kWeighs) return lower_weighted(best, k);
     const double* stats = bundle.node[k]->stats;
     const double rows = stats[0] + stats[1];
     const double node = (stats[0] * stats[0] + stats[1] * stats[1]) / rows;
@@ -73,7 +72,7 @@ template <class Real, int W> struct BinaryGiniOf {
   }
   // L·R, given the rows on the left and those of class 1 among them.
   template <class X> CC_INLINE X sides(const X& left, const X& left1) const {
-    if (!weighs) return left * (n - left);
+    if constexpr (!kWeighs) return left * (n - left);
     const X right1 = n1 - left1;
     return (w0 * (left - left1) + w1 * left1) * (w0 * (n - left - right1) + w1 * right1);
   }
@@ -227,7 +226,9 @@ template <class Real, int W> struct BinaryGiniOf {
   }
 };
 
-template <int W> using BinaryGini = BinaryGiniOf<float, W>;
-template <int W> using WideBinaryGini = BinaryGiniOf<double, W>;
+template <int W> using BinaryGini = BinaryGiniOf<float, W, false>;
+template <int W> using WideBinaryGini = BinaryGiniOf<double, W, false>;
+template <int W> using ClassWeightsBinaryGini = BinaryGiniOf<float, W, true>;
+template <int W> using WideClassWeightsBinaryGini = BinaryGiniOf<double, W, true>;
 
 }  // namespace crosscut::CROSSCUT_LEVEL

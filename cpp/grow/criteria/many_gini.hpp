@@ -9,7 +9,8 @@
 
 namespace crosscut::CROSSCUT_LEVEL {
 
-template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
+// kWeighs: the classes have weights.
+template <class Real, int W, bool kWeighs> struct ManyGiniOf : ClassSums<Real, W> {
   using Sums = ClassSums<Real, W>;
   using T = Real;
   using V = Vec<T, W>;
@@ -18,22 +19,20 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   using typename Sums::Step;
   static constexpr double kUnit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
   V n, l, a, b, b0;
-  const bool weighs;  // the classes have weights
-  V* const w_c;       // [padded] only then: the weights, of which the largest is 1
+  V* const w_c;  // [padded] only if kWeighs: the weights, of which the largest is 1
   int n_present = 0;
   u8 present[kListClasses];  // single task: the classes present, if list entries can name them
   // A and B are updated with every row. Otherwise they are summed at every cut. They are integers,
   // which floats hold exactly up to 2^24 (4096 rows) and doubles up to 2^53. For larger nodes they
   // are summed again every 64 rows, which change integers above 2^24 by less than 1/32. So their
   // rounding errors stay below 66 units, and the slack of `lower` covers them.
-  bool running = true;
+  bool running = !kWeighs;
   static constexpr u32 kSumEvery = 64;
 
   ManyGiniOf(const Run& run, const Bundle& bundle, const Best& best, double* space)
-      : Sums(run, bundle, space), weighs(run.p.class_weights), w_c(l_c + padded) {
+      : Sums(run, bundle, space), w_c(l_c + padded) {
     n = b0 = V{};
-    if (weighs) take_weights(bundle, best);
-    running = !weighs;
+    if constexpr (kWeighs) take_weights(bundle, best);
     each_bit(bundle.lanes, [&](int k) {
       set_lane<T, W>(n, k, static_cast<T>(bundle.node[k]->n_rows));
       lower(best, k);
@@ -109,7 +108,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     const V n_inside = sum(all_rows);
     const u32 inside = greater<T, W>(n_inside, all<T, W>(1));
     if (!inside) return 0;
-    if (weighs) return inside & alive_weighted(cell);
+    if constexpr (kWeighs) return inside & alive_weighted(cell);
     sum_squares();
     const V h = n_inside, r = n - l, one = all<T, W>(1);
     // r ≥ h ≥ 2 inside; l may be 0
@@ -178,7 +177,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     }
   }
   CC_INLINE u32 promising() {
-    if (weighs) {
+    if constexpr (kWeighs) {
       const Sides s = weighted();
       return greater<T, W>(s.a * s.r + s.b * s.l, limit * (s.l * s.r));
     }
@@ -211,7 +210,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
         bits[i] = classes.are(p.present[i]);
         F left = bit_counts(bits[i]) + count[i], right = p.n_c[p.present[i]] - left;
         count[i] = last_of(left);
-        if (p.weighs) {
+        if (kWeighs) {
           x += left *= p.w_c[p.present[i]];
           y += right *= p.w_c[p.present[i]];
         }
@@ -219,8 +218,8 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
         squares_right += right * right;
       }
       l += static_cast<float>(kCuts);
-      weight_l = p.weighs ? x : l;
-      weight_r = p.weighs ? y : p.n - l;
+      weight_l = kWeighs ? x : l;
+      weight_r = kWeighs ? y : p.n - l;
       a = squares_left;
       b = squares_right;
     }
@@ -255,7 +254,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
       for (int c = 0; c < p.C; c++) {
         n_c[c / 8][c % 8] = p.n_c[c];
         l_c[c / 8][c % 8] = p.l_c[c];
-        if (p.weighs) w_c[c / 8][c % 8] = p.w_c[c];
+        if (kWeighs) w_c[c / 8][c % 8] = p.w_c[c];
       }
     }
     static float sum(const F& v) {
@@ -271,7 +270,7 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
         F right = n_c[i] - left;
         l_c[i] = left;
         all += more;
-        if (p.weighs) {
+        if (kWeighs) {
           weight_left += left *= w_c[i];
           weight_right += right *= w_c[i];
         }
@@ -282,8 +281,8 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
     }
     float rows() const { return l; }
     CC_INLINE bool promising(const ManyGiniOf& p) const {
-      const float x = p.weighs ? sum(weight_left) : l;
-      const float y = p.weighs ? sum(weight_right) : p.n - l;
+      const float x = kWeighs ? sum(weight_left) : l;
+      const float y = kWeighs ? sum(weight_right) : p.n - l;
       return sum(squares_left) * y + sum(squares_right) * x > p.limit * (x * y);
     }
     void put(ManyGiniOf& p) const {
@@ -308,7 +307,9 @@ template <class Real, int W> struct ManyGiniOf : ClassSums<Real, W> {
   }
 };
 
-template <int W> using ManyGini = ManyGiniOf<float, W>;
-template <int W> using WideManyGini = ManyGiniOf<double, W>;
+template <int W> using ManyGini = ManyGiniOf<float, W, false>;
+template <int W> using WideManyGini = ManyGiniOf<double, W, false>;
+template <int W> using ClassWeightsManyGini = ManyGiniOf<float, W, true>;
+template <int W> using WideClassWeightsManyGini = ManyGiniOf<double, W, true>;
 
 }  // namespace crosscut::CROSSCUT_LEVEL

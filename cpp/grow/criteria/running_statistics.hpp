@@ -19,9 +19,17 @@ namespace crosscut::CROSSCUT_LEVEL {
 template <bool kFloats, class Use> void with_running_statistics(const Run& run, const Use& use) {
   switch (run.family) {
     case Family::binary_gini:
+      if (run.p.class_weights) {
+        if constexpr (kFloats) return use.template operator()<ClassWeightsBinaryGini>();
+        else return use.template operator()<WideClassWeightsBinaryGini>();
+      }
       if constexpr (kFloats) return use.template operator()<BinaryGini>();
       else return use.template operator()<WideBinaryGini>();
     case Family::many_gini:
+      if (run.p.class_weights) {
+        if constexpr (kFloats) return use.template operator()<ClassWeightsManyGini>();
+        else return use.template operator()<WideClassWeightsManyGini>();
+      }
       if constexpr (kFloats) return use.template operator()<ManyGini>();
       else return use.template operator()<WideManyGini>();
     case Family::weighted_gini:
