@@ -31,9 +31,7 @@ class Target:
         return Target(self.values[rows], self.n_classes, weights)
 
 
-def coded_classes(
-    y: NDArray[Any], n_jobs: int | None = None
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def coded_classes(y: NDArray[Any], n_jobs: int | None = None) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the classes in sorted order, and each row's class code.
 
     >>> coded_classes(np.array([7, -1, 7]))

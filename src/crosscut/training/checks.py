@@ -157,9 +157,7 @@ def read_classes(
     return classes, codes
 
 
-def _read_classes(
-    y: ColumnLike, n_rows: int, n_jobs: int | None
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def _read_classes(y: ColumnLike, n_rows: int, n_jobs: int | None) -> tuple[NDArray[Any], NDArray[np.int32]]:
     check_arrow(y=y)
     coded = coded_text(y)
     if coded and len(coded.codes) == n_rows and coded.codes.min() >= 0 and not coded.ordered:
