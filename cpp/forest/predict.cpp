@@ -79,7 +79,7 @@ template <class T> class UncheckedTree {
     std::int64_t branch = !(static_cast<double>(value) <= threshold);
     if (Nominal && threshold != threshold) {
       const std::int64_t at = first_branch_[i], stop = first_branch_[i + 1];
-      if (!below(at, n_branches_ + 1) || !below(stop - at, n_branches_ + 1 - at))
+      if (!below(at, n_branches_ + 1) || stop < at || stop > n_branches_)
         fail("forest: first_branch is out of range");
       const std::int64_t entry = at + find_code(branches_ + 2 * at, stop - at, 2, code_of(value));
       branch = entry < stop ? branches_[2 * entry + 1] : -1;
