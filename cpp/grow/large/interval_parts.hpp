@@ -43,7 +43,7 @@ class IntervalParts {
       return part;
     }
   };
-  // n: the number of rows whose part is asked for.
+  // n: the number of rows whose part the caller needs.
   Known of(const Column& c, std::size_t n_rows, u32 n, Blocks& blocks) {
     const std::scoped_lock lock(mutex_);
     if (!firsts_) divide(c, blocks);

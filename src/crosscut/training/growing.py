@@ -102,7 +102,7 @@ def grow_with_class_weights(
 
 
 def _are_groups(tasks: Tasks, some: NDArray[np.int64]) -> bool:
-    """Whether some tasks are so many that the core grows them faster as groups."""
+    """Whether the core grows some of the tasks faster as groups, because there are many of them."""
     held_out = len(tasks.tests) / max(1, tasks.n_tasks - tasks.has_final)
     return len(some) >= _TASKS_PER_ROW * max(1, held_out)
 
